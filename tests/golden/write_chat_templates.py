@@ -95,12 +95,12 @@ templates = FORMS | {
   {% for key, value in {'a': 1, "b": 2.5}.items() %}
     {{ key }}={{ value }} {{ loop.last }} {{ loop.index }}
   {% endfor %}
-{% set x %}block {{ 1 + 2 * 3 - 7 // 2 }}{% endset %}
+{% set x %}block {{ 1 + 2 * 3 - 7 % 4 }}{% endset %}
   text {{ x | upper }} {{ 'a' ~ 1 ~ true }} {{ [1, 2] + [3] | list }} {{ 'a,b' | replace(',', ';') }}
 {{ messages | tojson }}
 {{ (messages | first).role }} {{ messages[-1]['content'][:1] }} {{ 3 in [1, 2, 3] }} {{ -2 * 3 }}
 {{ 'z' not in 'abc' }} {{ none }} {{ 7 % 3 }} {{ 1 if false else 2 }} {{ undefined_name }}
-{{ undefined_name | default('d') }} {{ 1 if false }} {{ 3 > 2 and 2 >= 2 or 1 < 0 }} {{ 7 / 2 }}
+{{ undefined_name | default('d') }} {{ 1 if false }} {{ 3 > 2 and 2 >= 2 or 1 < 0 }} {{ 7 * 0.5 }}
 {%- for m in messages if m.role == 'user' %}[{{ loop.index0 }}{{ m.content }}]{% endfor -%}
    end {%+ if true %}kept{% endif %}
 

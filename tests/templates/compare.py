@@ -1,6 +1,7 @@
 """compare.py RENDER [COUNT] [SEED]: compares RENDER (render.cpp) with transformers and jinja2 on
-generated templates and on those of models' forms (forms.py). A template that renders otherwise, or that
-jinja2 refuses and RENDER does not, is a failure; so is less than 95 % of equal renderings of the forms."""
+generated templates, on those of models' forms (forms.py) and on what is not supported. A template that
+renders otherwise, or that jinja2 refuses and RENDER does not, is a failure; so is less than 95 % of equal
+renderings of the forms, and one of what is not supported."""
 
 import json
 import subprocess
@@ -10,7 +11,7 @@ import time
 from transformers.utils.chat_template_utils import _compile_jinja_template as compile_template
 
 from forms import FORMS, conversations
-from generate import Generator
+from generate import REFUSED, Generator
 
 
 def expected(case):
@@ -53,7 +54,10 @@ def main():
     print("templates of models' forms:")
     second = compare(render, [{"template": template, "variables": variables}
                               for template in FORMS.values() for variables in conversations()], shown + ("refused",))
-    is_wrong = any(counts[kind] for counts in (first, second) for kind in ("different", "accepted"))
+    print("templates of what is not supported:")
+    third = compare(render, [{"template": template, "variables": {}} for template in REFUSED],
+                    ("equal", "both refuse", "different"))
+    is_wrong = third["refused"] != len(REFUSED) or any(counts[kind] for counts in (first, second) for kind in ("different", "accepted"))
     rendered = second["equal"] + second["refused"]
     return 1 if is_wrong or second["equal"] < 0.95 * rendered else 0
 

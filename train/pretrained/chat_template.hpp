@@ -20,11 +20,19 @@ struct ChatMessage {
   std::string content;
 };
 
-// The chat template of a Hugging Face model, which it renders as transformers does (jinja2 with
-// trim_blocks and lstrip_blocks, in a sandbox). Jinja's tags are supported except block, extends,
-// include, import, call and autoescape; its filters except attr, filesizeformat, format, pprint,
-// random, striptags, urlize, wordwrap and xmlattr; all of its tests; and most methods of Python's
-// str, list and dict. Everything else is refused by name. Copies share the template, which several
+// The chat template of a Hugging Face model, rendered as transformers does (jinja2 with trim_blocks
+// and lstrip_blocks, in a sandbox). Supports what the templates of models use:
+// - the tags if, for, set, macro, generation, break, continue and raw;
+// - the filters capitalize, default, dictsort, first, format (only %s), indent, int, items, join,
+//   last, length, list, lower, map, min, reject, rejectattr, replace, safe (to be written or added
+//   to), select, selectattr, sort, string, title, tojson, trim, unique and upper;
+// - the tests boolean, defined, eq, false, in, iterable, mapping, none, sequence, string, true and
+//   undefined;
+// - the methods capitalize, endswith, find, lower, lstrip, replace, rfind, rstrip, split,
+//   startswith, strip, title and upper of strings, and get, items, keys and values of dicts;
+// - the functions dict, namespace, raise_exception, range and strftime_now;
+// - the operators of Python except /, // and **.
+// Throws ValueError, naming it, for everything else. Copies share the template, which several
 // threads may use.
 //   const auto chat = ChatTemplate::load("SmolLM2-135M-Instruct");
 //   const std::string text = chat.apply(std::vector<ChatMessage>{{"user", "Hello!"}}, true);

@@ -57,25 +57,26 @@ TEST_CASE("chat template: what jinja2 gives otherwise than other interpreters", 
        "{% endfor %}",
        "X"},
       {"{{ ' a  b '.split()|length }}", "2"},
-      {"{{ 'a</t>b</t>c'.split('</t>', 1)[1] }}{{ 'a b c'.rsplit(none, 1) }}",
-       "b</t>c['a b', 'c']"},
+      {"{{ 'a</t>b</t>c'.split('</t>', 1)[1] }}{{ ' a b  c '.split(none, 1) }}",
+       "b</t>c['a', 'b  c ']"},
+      {"{{ 'a,b,'.split(',') }}{{ ''.split(',') }}{{ ' '.split() }}", "['a', 'b', ''][''][]"},
       {R"({{ '\x41\u00e9\n' }})", "Aé\n"},
-      {R"({{ '\x41\u00e9\101\q' }})", R"(AéA\q)"},
+      {R"({{ '\x41\u00e9\q' }})", R"(Aé\q)"},
       {"{{ 'aXbXc'.replace('X','-',1) }}", "a-bXc"},
-      {"{{ 'abc'.startswith('b',1) }}{{ 'abc'.endswith(('x', 'c')) }}", "TrueTrue"},
+      {"{{ 'abc'.startswith('b') }}{{ 'abc'.endswith('c') }}{{ 'éaé'.rfind('é') }}", "FalseTrue2"},
       {"{{ 'abc'|list }}", "['a', 'b', 'c']"},
       {"{{ 'é'.strip('è') }}{{ '\u00a0 é\u3000'|trim }}", "éé"},
-      {"{{ ['a',true,none, 1.0, 1e16, 'it\\'s'] }}", "['a', True, None, 1.0, 1e+16, \"it's\"]"},
+      {"{{ ['a',true,none, 1.0, 10000000000000000.0, 'it\\'s'] }}",
+       "['a', True, None, 1.0, 1e+16, \"it's\"]"},
       {"{{ none|default('D',true) }}{{ none|default('D') }}", "DNone"},
       {"{% for i in range(0,6,2) %}{{ i }}{% endfor %}", "024"},
       {"{% for m in messages %}{% if loop.nextitem is defined %}X{% endif %}{% endfor %}", "XX"},
-      {"{% for m in messages %}{{ loop.revindex }}{{ loop.cycle('a', 'b') }}{% endfor %}",
-       "3a2b1a"},
+      {"{% for m in messages %}{{ loop.index }}{{ loop.length }}{% endfor %}", "132333"},
       {"{% set v = messages[0].nope %}[{{ v }}]", "[]"},
       {"{{ 1 == true }}{{ 1 < 2 < 2 }}{{ 1 < 2 <= 2 }}", "TrueFalseTrue"},
       {"{{ messages[0].content[-1] }}{{ '織機'|first }}{{ '織機'[::-1] }}", ".織機織"},
-      {"{{ 'a' 'b' }}{{ 'x' * 3 }}{{ -2 ** 2 }}{{ 7 // -2 }}{{ -7 % 3 }}", "abxxx4-42"},
-      {"{{ 'b' is in ['a','b'] }}{{ 1.5 is float }}{{ true is boolean }}", "TrueTrueTrue"},
+      {"{{ 'a' 'b' }}{{ 'x' * 3 }}{{ -7 % 3 }}{{ 7 % -2 }}", "abxxx2-1"},
+      {"{{ 'b' is in ['a','b'] }}{{ true is boolean }}", "TrueTrue"},
       {"{{ messages|selectattr('role','equalto','user')|list|length }}", "1"},
       {"{{ messages|map(attribute='role')|join('-') }}", "system-user-assistant"},
       {"{% for x in [1,2,3] %}{% if x == 2 %}{% continue %}{% endif %}{{ x }}{% endfor %}", "13"},
@@ -85,7 +86,7 @@ TEST_CASE("chat template: what jinja2 gives otherwise than other interpreters", 
        "121a3bb"},
       {"{{ '%s' | format(1.5) }}{{ 'a%s-%s' | format(none, nope) }}{{ 'a' | format }}",
        "1.5aNone-a"},
-      {"{{ [1,2,3]|reverse|list }}{{ [3,1,2]|sort }}", "[3, 2, 1][1, 2, 3]"},
+      {"{{ [1,2,3][::-1] }}{{ [3,1,2]|sort }}{{ [3,1,2]|min }}", "[3, 2, 1][1, 2, 3]1"},
       {"{% if tools is none and documents is none %}none{% endif %}", "none"},
       {"a\r\n{% if true %}\r\nb\r\n{% endif %}\r\nc\r\n", "a\nb\nc"},
       {"{{ bos_token }}{{ pad_token }}{{ eos_token is defined }}", "<s><pad>False"},
@@ -100,7 +101,10 @@ TEST_CASE("chat template: what jinja2 gives otherwise than other interpreters", 
       {"{% set g = [1, 2]|map('string') %}{{ g|first }}{{ g|list }}{{ g|list }}", "1['2'][]"},
       {"{{ {1: 'a', true: 'b'} }}{{ (1,) }}{{ range(1, 5, 2) }}{{ {}.items() }}",
        "{1: 'b'}(1,)range(1, 5, 2)dict_items([])"},
-      {"{{ '<' + '>'|safe }}", "&lt;>"},
+      {"{{ '<' + '>'|safe }}{{ '<'|safe + '\"&' + \"'>\" }}", "&lt;><&#34;&amp;&#39;&gt;"},
+      {"{{ '<'|safe }}{{ '<' ~ '>'|safe }}{{ 'a'|safe is string }}", "<<>True"},
+      {"{% set s %}{% set s = 1 %}{{ s }}{% endset %}{{ s }}", "1"},
+      {"{{ ' -07 '|int }}{{ none|int(3) }}{{ 1.9|int }}", "-731"},
   };
   for (const auto& [text, expected] : cases) {
     CAPTURE(text);
@@ -149,6 +153,36 @@ TEST_CASE("chat template: refuses what jinja2 refuses, and what is not supported
                            "{% block a %}{% endblock %}",
                            "{% autoescape true %}{% endautoescape %}",
                            "{% for a in b recursive %}{% endfor %}",
+                           "{% with a = 1 %}{% endwith %}",
+                           "{% filter upper %}{% endfilter %}",
+                           "{% print 1 %}",
+                           "{% set a | upper %}{% endset %}",
+                           "{{ 1 ** 2 }}",
+                           "{{ 1 // 2 }}",
+                           "{{ 1.5 % 2 }}",
+                           "{{ +1 }}",
+                           "{{ [1] * 2 }}",
+                           "{{ 1_0 }}",
+                           "{{ 1e3 }}",
+                           "{{ '\\101' }}",
+                           "{{ 'a'|safe == 'a' }}",
+                           "{{ 'a'|safe in ['a'] }}",
+                           "{{ {'a': 1}['a'|safe] }}",
+                           "{{ 'a'|safe|length }}",
+                           "{{ 'a'|safe|upper }}",
+                           "{{ ['a'|safe] }}",
+                           "{{ 'a'|safe|tojson }}",
+                           "{{ '1.5'|int }}",
+                           "{{ [1]|sort(true) }}",
+                           "{{ [1]|sort(attribute='a,b') }}",
+                           "{{ [[1]]|map(attribute='0') }}",
+                           "{{ [1]|map(attribute='a', default=1) }}",
+                           "{{ dict({}) }}",
+                           "{{ {}.copy }}",
+                           "{{ [1].count(1) }}",
+                           "{% for i in [1] %}{{ loop.cycle(1) }}{% endfor %}",
+                           "{{ 'abc'.startswith(('a', 'b')) }}",
+                           "{{ 'abc'.startswith('b', 1) }}",
                            "{% break %}",
                            "{% endif %}",
                            "{% if a %}",
@@ -162,8 +196,7 @@ TEST_CASE("chat template: refuses what jinja2 refuses, and what is not supported
                            "{{ 9223372036854775807 + 1 }}",
                            "{{ 9223372036854775808 }}",
                            "{{ 2 ** 64 }}",
-                           "{{ 1e308 * 10 }}",
-                           "{{ 1 / 0 }}",
+                           "{{ 1 % 0 }}",
                            "{{ range(200000) }}",
                            "{{ é }}",
                            "{{ [3, 'a']|sort }}",
@@ -204,7 +237,6 @@ TEST_CASE("chat template: costs are bounded by what a template touches", "[train
       "endfor %}"
       "{{ ns.l }}",
       "{{ 'a' * 100000000000 }}",
-      "{{ 'a'|center(100000000000) }}",
       "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"};
   for (const std::string& text : far_too_long) {
     CAPTURE(text.substr(0, 200));
@@ -218,7 +250,7 @@ TEST_CASE("chat template: costs are bounded by what a template touches", "[train
   // What searches for a long string takes a time linear in both.
   CHECK(rendered("{% set s = 'a' * 1000000 %}{{ s.find('a' * 500000 ~ 'b') }}{{ s.rfind('b' ~ 'a' "
                  "* 500000) }}") == "-1-1");
-  CHECK(rendered("{{ ('a,' * 500000).rsplit(',')|length }}") == "500001");
+  CHECK(rendered("{{ ('a,' * 500000).split(',')|length }}") == "500001");
   // A long conversation has a budget of its own.
   const std::string content(12 << 20, 'a');
   const std::vector<ChatMessage> messages = {{"user", content}, {"user", content}};
@@ -306,9 +338,8 @@ TEST_CASE("chat template: errors name the line, or what has no meaning", "[train
   };
   named("a\n{% if true %}b", ", line 2: expected {% endif %}, got the end");
   named("{% call f() %}{% endcall %}",
-        ", line 1: expected if, for, set, macro, with, filter, print, generation, or in a loop "
-        "break or "
-        "continue, got 'call f() %}{% endcal'");
+        ", line 1: expected if, for, set, macro, generation, or in a loop break or continue, got "
+        "'call f() %}{% endcal'");
   named("{{ 1 + }}", ", line 1: expected an expression, got '}}'");
   named("{{ 'a }}", ", line 1: expected a closing ', got the end");
   named("{{ a", ", line 1: expected }}, got the end");
@@ -326,8 +357,22 @@ TEST_CASE("chat template: errors name the line, or what has no meaning", "[train
   named("{{ [1].append(1) }}",
         ": expected a template without list.append, which is not supported, got list.append");
   named("{{ 'a' | replace('b') }}", ": expected argument new of replace, got none");
-  named("{{ 'a' | join('b', 'c', 1) }}", ": expected at most 3 arguments of join, got 4");
-  named("{{ 'a'.center('b') }}", ": expected an integer as argument width of str.center, got str");
+  named("{{ 'a' | join('b', 'c', 1) }}", ": expected at most 2 arguments of join, got 4");
+  named("{{ 'a'.split('b', 'c') }}",
+        ": expected an integer as argument maxsplit of str.split, got str");
+  named(
+      "{{ 1 / 2 }}",
+      ", line 1: expected a template without /, // and **, which are not supported, got '/ 2 }}'");
+  named("{{ 0x1 }}", ", line 1: expected a number in plain decimal digits, got '0x1 }}'");
+  for (const std::string what : {"sum", "groupby", "escape", "urlencode"})
+    named("{{ [1] | " + what + " }}",
+          ": expected a template without " + what + ", which is not supported, got " + what);
+  for (const std::string what : {"number", "sameas", "lower"})
+    named("{{ 1 is " + what + " }}",
+          ": expected a template without " + what + ", which is not supported, got " + what);
+  for (const std::string what : {"isdigit", "rsplit", "count"})
+    named("{{ 'a'." + what + " }}", ": expected a template without str." + what +
+                                        ", which is not supported, got str." + what);
   named("{% set a.b = 1 %}", ": expected a namespace 'a', got another value");
 }
 

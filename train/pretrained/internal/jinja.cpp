@@ -102,17 +102,13 @@ class Parser : ExpressionParser {
     if (word == "set") return assignment();
     if (word == "macro") return macro();
     if (word == "generation") return generation();
-    if (word == "with") return with();
-    if (word == "filter") return filter_block();
-    if (word == "print") return print();
     if ((word == "break" || word == "continue") && is_in_loop_)
       return [flow = word == "break" ? Flow::leave_loop : Flow::next_item](Context& in) {
         in.charge(1);
         return flow;
       };
     at_ = begin;
-    fail_here(
-        "if, for, set, macro, with, filter, print, generation, or in a loop break or continue");
+    fail_here("if, for, set, macro, generation, or in a loop break or continue");
   }
 
   Statement condition() {
@@ -136,32 +132,23 @@ class Parser : ExpressionParser {
     };
   }
 
-  // Names, also nested in parentheses; as parameters of a scope, or as variables that are set.
+  // Names, as parameters of a scope or as variables that are set.
   Target target(std::string_view end, bool may_have_attributes) {
-    const Nested nested(*this);
     Target result;
-    while (!is_next(end) && !is_next("%}") && !is_next(")")) {
+    while (!is_next(end) && !is_next("%}")) {
       Target& part = result.parts.emplace_back();
-      if (take("(")) {
-        part = target(")", false);
-        expect(")");
-      } else {
-        const std::string own = name();
-        for (const char* word : {"true", "false", "none", "True", "False", "None"})
-          if (own == word) fail_here("the name of a variable");
-        part.name = own;
-        if (may_have_attributes && take(".")) part.attribute = name();
-        if (own == "loop" && part.attribute.empty() && (loops_around_ > 0 || !may_have_attributes))
-          fail_here("another name than loop");
-      }
+      part.name = name();
+      for (const char* word : {"true", "false", "none", "True", "False", "None"})
+        if (part.name == word) fail_here("the name of a variable");
+      if (may_have_attributes && take(".")) part.attribute = name();
+      if (part.name == "loop" && part.attribute.empty() &&
+          (loops_around_ > 0 || !may_have_attributes))
+        fail_here("another name than loop");
       if (!take(",")) break;
       result.is_tuple = true;
     }
-    if (result.parts.empty() || result.is_tuple) {
-      if (result.parts.empty()) fail_here("a name");
-      return result;
-    }
-    return Target(std::move(result.parts.front()));
+    if (result.parts.empty()) fail_here("a name");
+    return result.is_tuple ? result : Target(result.parts.front());
   }
   void declare(const Target& made, bool is_parameter) {
     for (const Target& part : made.parts) declare(part, is_parameter);
@@ -213,10 +200,7 @@ class Parser : ExpressionParser {
     Scope* const outer = in.scopes.back();
     const auto loop = std::make_shared<Loop>();
     const struct End {
-      ~End() {
-        of.more = nullptr;
-        of.compared.clear();  // which may contain the loop
-      }
+      ~End() { of.more = nullptr; }
       Loop& of;
     } end{*loop};
     loop->more = [&] {
@@ -258,78 +242,16 @@ class Parser : ExpressionParser {
       };
     }
     declare(made, false);
-    has_no_names_ = true;
-    std::vector<Change> filters;
-    if (is_next("|")) filters = block_filters();
-    has_no_names_ = false;
     const auto names = std::make_shared<Names>();
     Statement inner = in_scope(*names, [&] { return body({"endset"}); });
     return [=, made = std::move(made), inner = std::move(inner)](Context& in) {
       const Step step(in);
-      const auto [text, flow] = written(in, *names, inner);
-      if (flow == Flow::next)
-        made.assign(in, in_sequence([&](Context&) { return text; }, filters)(in));
+      auto [text, flow] = [&] {
+        const OpenScope scope(in, *names, in.scopes.back());
+        return captured(in, inner);
+      }();
+      if (flow == Flow::next) made.assign(in, in.text(std::move(text)));
       return flow;
-    };
-  }
-
-  // Returns the text that a block with its own scope writes.
-  static std::pair<Value, Flow> written(Context& in, const Names& names, const Statement& inner) {
-    const OpenScope scope(in, names, in.scopes.back());
-    auto [text, flow] = captured(in, inner);
-    return {in.text(std::move(text)), flow};
-  }
-
-  std::vector<Change> block_filters() {
-    const bool was_soft = std::exchange(is_soft_, false);
-    std::vector<Change> filters;
-    for (take("|"); filters.empty() || take("|");) filters.push_back(filter());
-    is_soft_ = was_soft;
-    return filters;
-  }
-
-  Statement filter_block() {
-    std::vector<Change> filters = block_filters();
-    const auto names = std::make_shared<Names>();
-    Statement inner = in_scope(*names, [&] { return body({"endfilter"}); });
-    return [=, inner = std::move(inner)](Context& in) {
-      const Step step(in);
-      const auto [text, flow] = written(in, *names, inner);
-      if (flow == Flow::next)
-        in.write(str(in, in_sequence([&](Context&) { return text; }, filters)(in)));
-      return flow;
-    };
-  }
-
-  Statement print() {
-    std::vector<Statement> parts;
-    while (!is_next("%}")) {
-      if (!parts.empty()) expect(",");
-      parts.push_back(output(expression()));
-    }
-    return sequence(std::move(parts));
-  }
-
-  Statement with() {
-    std::vector<std::pair<Target, Expression>> given;
-    while (!is_next("%}")) {
-      if (!given.empty()) expect(",");
-      Target made = target("=", false);
-      expect("=");
-      given.emplace_back(std::move(made), expression());
-    }
-    const auto names = std::make_shared<Names>();
-    Statement inner = in_scope(*names, [&] {
-      for (const auto& [made, value] : given) declare(made, true);
-      return body({"endwith"});
-    });
-    return [=, given = std::move(given), inner = std::move(inner)](Context& in) {
-      const Step step(in);
-      std::vector<Value> values;
-      for (const auto& one : given) values.push_back(one.second(in));
-      const OpenScope scope(in, *names, in.scopes.back());
-      for (std::size_t i = 0; i < given.size(); ++i) given[i].first.assign(in, values[i]);
-      return inner(in);
     };
   }
 

@@ -5,7 +5,6 @@
 #include <charconv>
 
 #include "weft/autograd/error.hpp"
-#include "train/files/internal/ascii.hpp"
 #include "train/pretrained/internal/jinja_filters.hpp"
 #include "train/pretrained/internal/jinja_members.hpp"
 #include "train/pretrained/internal/jinja_tests.hpp"
@@ -19,8 +18,8 @@ Expression constant(Value value) {
 Value text_value(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
 
 // Operators with two operands, the loosest first; comparisons are not among them.
-const std::vector<std::vector<std::string>> operators = {
-    {"or"}, {"and"}, {}, {"+", "-"}, {"~"}, {"*", "/", "//", "%"}, {"**"}};
+const std::vector<std::vector<std::string>> operators = {{"or"},     {"and"}, {},
+                                                         {"+", "-"}, {"~"},   {"*", "%"}};
 constexpr std::size_t comparison_level = 2;
 
 // A filter or a test; null if it is not known.
@@ -39,8 +38,6 @@ Change call_with(Given given) {
   };
 }
 
-}  // namespace
-
 Expression in_sequence(Expression first, std::vector<Change> changes) {
   if (changes.empty()) return first;
   return [first = std::move(first), changes = std::move(changes)](Context& in) {
@@ -52,6 +49,8 @@ Expression in_sequence(Expression first, std::vector<Change> changes) {
     return value;
   };
 }
+
+}  // namespace
 
 bool ExpressionParser::is_next(std::string_view sign, std::size_t ahead) const {
   const Token& token = tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
@@ -74,12 +73,11 @@ void ExpressionParser::load(const std::string& variable) {
   const bool is_special = variable == "caller" || variable == "varargs" || variable == "kwargs";
   const auto known = names_->find(variable);
   const bool is_parameter = known != names_->end() && known->second.is_parameter;
-  if (variable == "self" || (is_special && is_in_macro_ && !is_parameter) || has_no_names_) {
+  if (variable == "self" || (is_special && is_in_macro_ && !is_parameter)) {
     --at_;
     fail_here(str_cat("a template without ", variable, " here, which is not supported"));
   }
   names_->emplace(variable, Use{});
-  ++num_names_;
   uses_date = uses_date || variable == "strftime_now";
 }
 void ExpressionParser::store(const std::string& variable) {
@@ -130,22 +128,13 @@ Expression ExpressionParser::expression() {
 Expression ExpressionParser::operation(std::size_t level) {
   if (level == operators.size()) return unary(true);
   if (level == comparison_level) return comparison();
-  const std::size_t num_names = num_names_;
   Expression first = operation(level + 1);
   std::vector<Change> changes;
   const auto is_here = [&](const std::string& sign) { return is_next(sign); };
   while (std::ranges::any_of(operators[level], is_here)) {
     const std::string sign = tokens_[at_++].text;
-    const bool is_constant = num_names_ == num_names;
     Expression right = operation(level + 1);
-    if (sign == "**" && is_constant && num_names_ > num_names)
-      changes.emplace_back([right](Context& in, const Value& left) {
-        // jinja2 negates the power of a negative constant, and not of other values.
-        if (number_of(left).value_or(0.0) < 0.0)
-          fail_rendering("a power of a variable", repr(in, left));
-        return computed(in, "**", left, right(in));
-      });
-    else if (level < comparison_level)
+    if (level < comparison_level)
       changes.emplace_back([is_or = sign == "or", right](Context& in, Value left) {
         return is_true(left) == is_or ? left : right(in);
       });
@@ -196,13 +185,12 @@ Expression ExpressionParser::comparison() {
 Expression ExpressionParser::unary(bool with_filters_too) {
   const Nested nested(*this);
   Expression value;
-  if (is_next("-") || is_next("+")) {
-    const std::string sign = tokens_[at_++].text;
-    value = [sign, operand = unary(false)](Context& in) {
+  if (take("-")) {
+    value = [operand = unary(false)](Context& in) {
       const Step step(in);
       const Value own = operand(in);
-      if (sign == "-" && own.as<double>()) return Value(-*own.as<double>());
-      return computed(in, sign, std::int64_t{0}, own);
+      if (own.as<double>()) return Value(-*own.as<double>());
+      return computed(in, "-", std::int64_t{0}, own);
     };
   } else {
     value = primary();
@@ -255,19 +243,12 @@ Expression ExpressionParser::primary() {
     return constant(text_value(std::move(text)));
   }
   if (token.kind == Token::Kind::integer || token.kind == Token::Kind::floating) {
-    const bool is_prefixed =
-        token.text.size() > 1 && token.text[0] == '0' && !is_ascii_digit(token.text[1]);
-    const int base = token.kind == Token::Kind::floating || !is_prefixed ? 10
-                     : (token.text[1] | 0x20) == 'x'                     ? 16
-                     : (token.text[1] | 0x20) == 'o'                     ? 8
-                                                                         : 2;
-    const char* const begin = token.text.data() + (base == 10 ? 0 : 2);
-    const char* const end = token.text.data() + token.text.size();
+    const char *const begin = token.text.data(), *const end = begin + token.text.size();
     std::int64_t integer = 0;
     double number = 0.0;
     const bool is_integer = token.kind == Token::Kind::integer;
-    const auto result = is_integer ? std::from_chars(begin, end, integer, base)
-                                   : std::from_chars(begin, end, number);
+    const auto result =
+        is_integer ? std::from_chars(begin, end, integer) : std::from_chars(begin, end, number);
     if (result.ec != std::errc() || result.ptr != end) fail_here("a number of 64 bits");
     ++at_;
     return is_integer ? constant(integer) : constant(number);
@@ -328,7 +309,6 @@ Given ExpressionParser::arguments() {
       expect(",");
       if (take(")")) break;
     }
-    if (is_next("**")) fail_here("arguments without **, which is not supported");
     const bool is_named = is_next_name() && is_next("=", 1);
     if (!is_named && !given.values.empty() && !given.values.back().first.empty())
       fail_here("a named argument after another");

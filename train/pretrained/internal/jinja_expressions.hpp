@@ -14,7 +14,6 @@ namespace weft::jinja {
 
 // A step applied to a value: an operator with its right operand, a member, a filter, a call.
 using Change = std::function<Value(Context&, Value)>;
-Expression in_sequence(Expression first, std::vector<Change> changes);
 
 // Arguments of a call, evaluated when it is called.
 struct Given {
@@ -42,7 +41,6 @@ class ExpressionParser {
   Expression expression();
   Expression alternatives() { return operation(0); }  // without "if"
   Given arguments();
-  Change filter();  // after "|"
 
   void load(const std::string& variable);
   void store(const std::string& variable);
@@ -64,15 +62,13 @@ class ExpressionParser {
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
   int depth_ = 0;
-  Names* names_ = nullptr;     // of the current scope
-  std::size_t num_names_ = 0;  // that were read
-  int branches_ = 0;           // around, in the current scope
+  Names* names_ = nullptr;  // of the current scope
+  int branches_ = 0;        // around, in the current scope
   // Unknown filters and tests, and whether they are refused only when they are used, as in jinja2
   // within conditions.
   std::vector<std::pair<std::size_t, std::string>> unknown_;
   bool is_soft_ = false;
-  bool is_in_macro_ = false;   // varargs, kwargs and caller mean something
-  bool has_no_names_ = false;  // names would not be known
+  bool is_in_macro_ = false;  // varargs, kwargs and caller mean something
 
  private:
   Expression operation(std::size_t level);
@@ -81,7 +77,8 @@ class ExpressionParser {
   Expression primary();
   Expression literal(bool is_list);
   Expression with_members(Expression value);
-  Change test();  // after "is"
+  Change filter();  // after "|"
+  Change test();    // after "is"
   Expression with_filters(Expression value);
   // Remembers a filter or test that is not known, and its place.
   void check_known(const Signature* found, const std::string& what);

@@ -2,20 +2,20 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "weft/autograd/error.hpp"
+#include "train/files/internal/ascii.hpp"
 #include "train/pretrained/internal/jinja_members.hpp"
 #include "train/pretrained/internal/jinja_tests.hpp"
 #include "train/pretrained/internal/jinja_text.hpp"
-#include "train/pretrained/internal/jinja_value_filters.hpp"
+#include "train/text/tokenizers/internal/unicode.hpp"
 
 namespace weft::jinja {
 namespace {
 
 using Kind = Sequence::Kind;
 constexpr std::size_t case_cost = 8;  // of a byte
-
-Value number_value(std::size_t number) { return static_cast<std::int64_t>(number); }
 
 Value lower_if_text(Run& run, const Value& value) {
   if (!value.as<Text>()) return value;
@@ -24,122 +24,81 @@ Value lower_if_text(Run& run, const Value& value) {
   return run.text(in_case(text, Case::lower));
 }
 
-// Looks up an attribute such as "function.name" or "items.0" in values.
+// Looks up an attribute such as "role" or "function.name" in values; none is the value itself.
 class Getter {
  public:
-  Getter(Run& run, const Value& path, bool ignores_case, Value fallback = None{})
-      : run_(run), ignores_case_(ignores_case), fallback_(std::move(fallback)) {
-    if (!path.as<Text>()) {
-      if (!path.as<None>()) parts_.push_back(path);
-      return;
-    }
-    split(text_in(run, path, "an attribute"), ".", no_limit, false, [&](std::string_view part) {
-      std::int64_t place = 0;
-      if (is_all(part, Class::ascii) && is_all(part, Class::digit) &&
-          std::from_chars(part.begin(), part.end(), place).ec == std::errc())
-        parts_.emplace_back(place);
-      else
-        parts_.push_back(run.text(std::string(part)));
+  Getter(Run& run, const Value& path) : run_(run) {
+    if (path.as<None>()) return;
+    split(text_in(run, path, "an attribute"), ".", no_limit, [&](std::string_view part) {
+      if (part.empty() || is_ascii_digit(part[0]) || static_cast<signed char>(part[0]) < 0)
+        fail_rendering("the name of an attribute", quoted_as_python(part));
+      parts_.push_back(run.text(std::string(part)));
     });
   }
 
   Value operator()(Value item) const {
     const Step step(run_);
-    for (const Value& part : parts_) {
-      item = element(run_, item, part);
-      if (item.as<Undefined>() && !fallback_.as<None>()) item = fallback_;
-    }
-    return ignores_case_ ? lower_if_text(run_, item) : item;
+    for (const Value& part : parts_) item = element(run_, item, part);
+    return item;
   }
 
  private:
   Run& run_;
   std::vector<Value> parts_;
-  bool ignores_case_;
-  Value fallback_;
 };
 
-// Pairs of keys and values, in the order of the keys.
+// Pairs of keys, with strings in lower case, and values.
 using Keyed = std::vector<std::pair<Value, Value>>;
-void sort_by_key(Run& run, Keyed& items, bool is_reversed) {
-  std::ranges::stable_sort(items, [&](const auto& a, const auto& b) {
-    return is_reversed ? is_less(run, b.first, a.first) : is_less(run, a.first, b.first);
-  });
+Value sorted_by_key(Run& run, Keyed items) {
+  std::ranges::stable_sort(
+      items, [&](const auto& a, const auto& b) { return is_less(run, a.first, b.first); });
+  std::vector<Value> result;
+  for (auto& item : items) result.push_back(std::move(item.second));
+  return run.sequence(std::move(result));
+}
+
+// Returns the argument "attribute" if it is the only one besides the value, or none.
+Value only_attribute(const Call& call) {
+  const bool is_alone = call.values.size() == 1 && call.named.size() == 1;
+  return is_alone && call.named[0].first == "attribute" ? call.named[0].second : Value(None{});
 }
 
 Value sorted(Call& call) {
-  std::vector<Getter> getters;
-  if (call[3].as<Text>())
-    split(call.text(3), ",", no_limit, false, [&](std::string_view path) {
-      getters.emplace_back(call.run, call.run.text(std::string(path)), !call.flag(2));
-    });
-  else
-    getters.emplace_back(call.run, call[3], !call.flag(2));
+  const Value path = only_attribute(call);
+  if (path.as<None>() && call.values.size() + call.named.size() > 1)
+    fail_rendering("at most the argument attribute of sort", "other arguments");
+  if (path.as<Text>() && call.run.read(*path.as<Text>()).find(',') != std::string::npos)
+    fail_rendering("one attribute for sort", "several");
+  const Getter getter(call.run, path);
   Keyed items;
-  for (const Value& item : items_of(call.run, call[0])) {
-    std::vector<Value> key;
-    for (const Getter& getter : getters) key.push_back(getter(item));
-    items.emplace_back(call.run.sequence(std::move(key)), item);
-  }
-  sort_by_key(call.run, items, call.flag(1));
-  std::vector<Value> result;
-  for (auto& item : items) result.push_back(std::move(item.second));
-  return call.run.sequence(std::move(result));
+  for (const Value& item : items_of(call.run, call[0]))  // compared as lists of one key
+    items.emplace_back(call.run.sequence({lower_if_text(call.run, getter(item))}), item);
+  return sorted_by_key(call.run, std::move(items));
 }
 
 Value dict_sorted(Call& call) {
   const auto* dict = call[0].as<std::shared_ptr<const Dict>>();
   if (!dict) fail_rendering("a dict for dictsort", type_name(call[0]));
-  const std::string& by = call.text(2);
-  if (by != "key" && by != "value") fail_rendering("'key' or 'value' for dictsort", by);
   Keyed items;
-  for (const auto& [key, value] : (*dict)->items) {
-    const Value& own = by == "key" ? key : value;
-    items.emplace_back(call.flag(1) ? own : lower_if_text(call.run, own),
-                       call.run.sequence({key, value}, Kind::tuple));
-  }
-  sort_by_key(call.run, items, call.flag(3));
-  std::vector<Value> result;
-  for (auto& item : items) result.push_back(std::move(item.second));
-  return call.run.sequence(std::move(result));
+  for (const auto& [key, value] : (*dict)->items)
+    items.emplace_back(lower_if_text(call.run, key), call.run.sequence({key, value}, Kind::tuple));
+  return sorted_by_key(call.run, std::move(items));
 }
 
-Value grouped(Call& call) {
-  const Getter key(call.run, call[1], !call.flag(3), call[2]);
-  const Getter shown(call.run, call[1], false, call[2]);
-  Keyed items;
-  for (const Value& item : items_of(call.run, call[0])) items.emplace_back(key(item), item);
-  sort_by_key(call.run, items, false);
-  std::vector<Value> groups;
-  for (std::size_t begin = 0, end = 0; begin < items.size(); begin = end) {
-    std::vector<Value> group;
-    for (; end < items.size() && are_equal(call.run, items[end].first, items[begin].first); ++end)
-      group.push_back(items[end].second);
-    Value name = shown(group.front());
-    groups.push_back(
-        call.run.sequence({std::move(name), call.run.sequence(std::move(group))}, Kind::group));
-  }
-  return call.run.sequence(std::move(groups));
-}
-
-Value extreme(Call& call, bool is_largest) {
-  const Getter getter(call.run, call[2], !call.flag(1));
+Value smallest(Call& call) {
   std::optional<std::pair<Value, Value>> best;
   for (const Value& item : items_of(call.run, call[0])) {
-    Value key = getter(item);
-    if (!best ||
-        (is_largest ? is_less(call.run, best->first, key) : is_less(call.run, key, best->first)))
-      best.emplace(std::move(key), item);
+    Value key = lower_if_text(call.run, item);
+    if (!best || is_less(call.run, key, best->first)) best.emplace(std::move(key), item);
   }
   return best ? best->second : Undefined{};
 }
 
 Value unique(Call& call) {
-  const Getter getter(call.run, call[2], !call.flag(1));
   Dict seen;
   std::vector<Value> items;
   for (const Value& item : items_of(call.run, call[0])) {
-    const Value key = getter(item);
+    const Value key = lower_if_text(call.run, item);
     if (entry_of(call.run, seen, key)) continue;
     set_entry(call.run, seen, key, None{});
     items.push_back(item);
@@ -163,16 +122,8 @@ const Signature& callable(Call& call, std::size_t place, const Signature* (*find
 Value mapped(Call& call) {
   std::vector<Value> items;
   if (is_true(call[0])) {
-    const auto named = [&](std::string_view name) -> const Value* {
-      for (const auto& argument : call.named)
-        if (argument.first == name) return &argument.second;
-      return nullptr;
-    };
-    if (const Value* path = named("attribute"); path && call.values.size() == 1) {
-      const Value* fallback = named("default");
-      if (call.named.size() > (fallback ? 2U : 1U))
-        fail_rendering("arguments attribute and default of map", "others");
-      const Getter getter(call.run, *path, false, fallback ? *fallback : None{});
+    if (const Value path = only_attribute(call); !path.as<None>()) {
+      const Getter getter(call.run, path);
       for (const Value& item : items_of(call.run, call[0])) items.push_back(getter(item));
     } else {
       if (call.values.size() == 1) fail_rendering("a filter or an attribute for map", "none");
@@ -193,7 +144,7 @@ Value selected(Call& call, bool with_path, bool wanted) {
   if (is_true(call[0])) {
     const std::size_t place = with_path ? 2 : 1;
     if (call.values.size() < place) fail_rendering("the name of an attribute", "none");
-    const Getter getter(call.run, with_path ? call[1] : Value(None{}), false);
+    const Getter getter(call.run, with_path ? call[1] : Value(None{}));
     const Signature* test =
         call.values.size() > place ? &callable(call, place, find_test, "test") : nullptr;
     for (const Value& item : items_of(call.run, call[0])) {
@@ -210,65 +161,16 @@ Value selected(Call& call, bool with_path, bool wanted) {
 }
 
 Value joined(Call& call) {
-  const Getter getter(call.run, call[2], false);
   const std::string& between = call.text(1);
   std::string result;
   bool is_first = true;
   for (const Value& item : items_of(call.run, call[0])) {
-    const std::string text = str(call.run, getter(item));
+    const std::string text = str(call.run, item);
     call.run.charge(2 * (text.size() + between.size()));
     result += (is_first ? "" : between) + text;
     is_first = false;
   }
   return call.run.text(std::move(result));
-}
-
-Value batches(Call& call) {
-  std::vector<Value> all, part;
-  const auto add = [&] { all.push_back(call.run.sequence(std::exchange(part, {}))); };
-  const std::int64_t size = call.integer(1);
-  for (const Value& item : items_of(call.run, call[0])) {
-    if (std::ssize(part) == size) add();
-    part.push_back(item);
-  }
-  if (!part.empty()) {
-    if (!call.is_none(2) && std::ssize(part) < size) {
-      call.run.charge(sizeof(Value) * static_cast<std::size_t>(size));
-      part.resize(static_cast<std::size_t>(size), call[2]);
-    }
-    add();
-  }
-  return call.run.sequence(std::move(all), Kind::generator);
-}
-
-Value slices(Call& call) {
-  const std::vector<Value> items = items_of(call.run, call[0]);
-  const std::int64_t count = call.integer(1);
-  if (count == 0) fail_rendering("a number of slices", "0");
-  std::vector<Value> all;
-  std::size_t begin = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t extra = std::ssize(items) % count;
-    const auto size = static_cast<std::size_t>(std::ssize(items) / count + (i < extra ? 1 : 0));
-    const auto at = items.begin() + static_cast<std::ptrdiff_t>(begin);
-    std::vector<Value> part(at, at + static_cast<std::ptrdiff_t>(size));
-    begin += size;
-    if (!call.is_none(2) && i >= extra) part.push_back(call[2]);
-    all.push_back(call.run.sequence(std::move(part)));
-  }
-  return call.run.sequence(std::move(all), Kind::generator);
-}
-
-Value reversed(Call& call) {
-  if (const auto* text = call[0].as<Text>()) {
-    std::u32string characters = code_points(call.run.read(*text));
-    std::ranges::reverse(characters);
-    return call.run.text(utf8(characters));
-  }
-  std::vector<Value> items = items_of(call.run, call[0]);
-  std::ranges::reverse(items);
-  const bool is_generator = type_name(call[0]) == "generator";
-  return call.run.sequence(std::move(items), is_generator ? Kind::list : Kind::generator);
 }
 
 Value last(Call& call) {
@@ -277,24 +179,13 @@ Value last(Call& call) {
   return items.empty() ? Undefined{} : items.back();
 }
 
-Value total(Call& call) {
-  if (call[2].as<Text>()) fail_rendering("a start of sum that is no string", "str");
-  const Getter getter(call.run, call[1], false);
-  Value sum = call[2];
-  for (const Value& item : items_of(call.run, call[0]))
-    sum = computed(call.run, "+", sum, getter(item));
-  return sum;
-}
-
 Value as_json(Call& call) {
-  JsonForm form{.only_ascii = call.flag(1), .is_sorted = call.flag(4), .indent = {}};
+  JsonForm form{.only_ascii = call.flag(1), .indent = {}};
   if (!call.is_none(2)) {
     constexpr std::int64_t widest = 1000;
-    const auto width = integer_of(call[2]);
-    if (width && *width > widest) fail_rendering("an indent of at most 1000", "more");
+    if (call.integer(2) > widest) fail_rendering("an indent of at most 1000", "more");
     form.indent =
-        width ? std::string(static_cast<std::size_t>(std::max<std::int64_t>(*width, 0)), ' ')
-              : text_in(call.run, call[2], "an indent");
+        std::string(static_cast<std::size_t>(std::max<std::int64_t>(call.integer(2), 0)), ' ');
     form.between_items.assign(1, ',');  // GCC 12 warns of = "," (GCC bug 105651)
   }
   if (!call.is_none(3)) {
@@ -315,7 +206,7 @@ Value in_form(Call& call, Case form) {
 Value formatted(Call& call) {
   std::string result;
   std::size_t place = 0;
-  split(call.text(0), "%", no_limit, false, [&](std::string_view part) {
+  split(call.text(0), "%", no_limit, [&](std::string_view part) {
     if (place > 0) {
       if (!part.starts_with('s') || place == call.values.size())
         fail_rendering("a format with %s for each value", call.text(0));
@@ -329,51 +220,74 @@ Value formatted(Call& call) {
   return call.run.text(std::move(result));
 }
 
-Value markup(Call& call, const std::string& text) {
-  return Markup{*call.run.text(text).as<Text>()};
+Value as_integer(Call& call) {
+  if (const auto integer = integer_of(call[0])) return *integer;
+  if (const double* number = call[0].as<double>()) {
+    constexpr double largest = 9e18;
+    if (std::abs(*number) > largest) fail_rendering("integers of 64 bits", number_text(*number));
+    return static_cast<std::int64_t>(*number);
+  }
+  if (call[0].as<None>()) return call[1];
+  // Python reads more forms of numbers than these digits.
+  const std::string_view text = stripped(text_in(call.run, call[0], "int"));
+  std::int64_t integer = 0;
+  const auto [end, error] = std::from_chars(text.begin(), text.end(), integer);
+  if (error != std::errc() || end != text.end())
+    fail_rendering("the digits of an integer for int", quoted_as_python(text));
+  return integer;
+}
+
+Value indented(Call& call) {
+  const auto width = static_cast<std::size_t>(std::max<std::int64_t>(call.integer(1), 0));
+  call.run.charge(width);
+  const std::string indent(width, ' ');
+  std::string result = call.flag(2) ? indent : "";
+  bool is_first = true;
+  split_lines(call.text(0) + '\n', [&](std::string_view line) {
+    call.run.charge(indent.size() + line.size());
+    if (!is_first) result += '\n';
+    if (!is_first && !line.empty()) result += indent;
+    result += line;
+    is_first = false;
+  });
+  return call.run.text(std::move(result));
+}
+
+Value in_titles(Call& call) {
+  std::string result;
+  bool begins = true;
+  const std::string& text = call.text(0);
+  call.run.charge(case_cost * text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const char32_t code = unicode::next_code_point(text, at);
+    append_in_case(result, code, begins ? Case::upper : Case::lower);
+    begins =
+        is_space(code) || std::u32string_view(U"-({[<").find(code) != std::u32string_view::npos;
+  }
+  return call.run.text(std::move(result));
 }
 
 const Table& filters() {
   static const Table table = table_of({
-      {"abs", "x:n; /",
-       [](Call& call) {
-         return is_less(call.run, call[0], std::int64_t{0})
-                    ? computed(call.run, "-", std::int64_t{0}, call[0])
-                    : computed(call.run, "+", std::int64_t{0}, call[0]);
-       }},
-      {"batch", "value; linecount:i; fill_with=none", batches},
       {"capitalize", "s:t",
        [](Call& call) { return call.run.text(in_title_case(call.text(0), true)); }},
-      {"center", "value:t; width:i=80",
-       [](Call& call) {
-         return find_member("str", "center")->call(call.run, {{call[0], call[1]}, {}});
-       }},
       {"count length", "obj; /",
-       [](Call& call) {
+       [](Call& call) -> Value {
          const auto length = length_of(call.run, call[0]);
          if (!length) fail_rendering("a value with a length", type_name(call[0]));
-         return number_value(*length);
+         return static_cast<std::int64_t>(*length);
        }},
       {"d default", "value; default_value=''; boolean:b=false",
        [](Call& call) {
          const bool is_used = call[0].as<Undefined>() || (call.flag(2) && !is_true(call[0]));
          return call[is_used ? 1 : 0];
        }},
-      {"dictsort", "value; case_sensitive:b=false; by:s='key'; reverse:b=false", dict_sorted},
-      {"e escape", "s; /",
-       [](Call& call) {
-         return call[0].as<Markup>() ? call[0]
-                                     : markup(call, escaped_as_html(str(call.run, call[0])));
-       }},
+      {"dictsort", "value", dict_sorted},
       {"first", "seq",
        [](Call& call) { return Items(call.run, call[0]).next().value_or(Undefined{}); }},
-      {"float", "value; default=0.0", as_float},
-      {"forceescape", "value:T",
-       [](Call& call) { return markup(call, escaped_as_html(call.text(0))); }},
       {"format", "value:t; *", formatted},
-      {"groupby", "value; attribute; default=none; case_sensitive:b=false", grouped},
-      {"indent", "s:s; width=4; first:b=false; blank:b=false", indented},
-      {"int", "value; default=0; base:i=10", as_integer},
+      {"indent", "s:s; width:i=4; first:b=false", indented},
+      {"int", "value; default=0", as_integer},
       {"items", "value",
        [](Call& call) {
          const auto* dict = call[0].as<std::shared_ptr<const Dict>>();
@@ -385,49 +299,40 @@ const Table& filters() {
              items.push_back(call.run.sequence({key, value}, Kind::tuple));
          return call.run.sequence(std::move(items), Kind::generator);
        }},
-      {"join", "value; d:T=''; attribute=none", joined},
+      {"join", "value; d:t=''", joined},
       {"last", "seq", last},
       {"list", "value", [](Call& call) { return call.run.sequence(items_of(call.run, call[0])); }},
       {"lower", "s:t", [](Call& call) { return in_form(call, Case::lower); }},
       {"map", "value; *; **", mapped},
-      {"max", "value; case_sensitive:b=false; attribute=none",
-       [](Call& call) { return extreme(call, true); }},
-      {"min", "value; case_sensitive:b=false; attribute=none",
-       [](Call& call) { return extreme(call, false); }},
+      {"min", "value", smallest},
       {"reject", "value; *; **", [](Call& call) { return selected(call, false, false); }},
       {"rejectattr", "value; *; **", [](Call& call) { return selected(call, true, false); }},
-      {"replace", "s:T; old:T; new:T; count:i?=none",
+      {"replace", "s:t; old:t; new:t; count:i?=none",
        [](Call& call) {
          Value count = call.is_none(3) ? Value(std::int64_t{-1}) : call[3];
          return find_member("str", "replace")
              ->call(call.run, {{call[0], call[1], call[2], std::move(count)}, {}});
        }},
-      {"reverse", "value", reversed},
-      {"round", "value:n; precision:i=0; method:s='common'", rounded},
-      {"safe", "value:T", [](Call& call) { return markup(call, call.text(0)); }},
+      {"safe", "value:t", [](Call& call) -> Value { return Markup{*call[0].as<Text>()}; }},
       {"select", "value; *; **", [](Call& call) { return selected(call, false, true); }},
       {"selectattr", "value; *; **", [](Call& call) { return selected(call, true, true); }},
-      {"slice", "value; slices:i; fill_with=none", slices},
-      {"sort", "value; reverse:b=false; case_sensitive:b=false; attribute=none", sorted},
+      {"sort", "value; *; **", sorted},
       {"string", "object; /",
        [](Call& call) {
          const bool is_text = call[0].as<Text>() || call[0].as<Markup>();
          return is_text ? call[0] : call.run.text(str(call.run, call[0]));
        }},
-      {"sum", "iterable; attribute=none; start=0", total},
       {"title", "s:t", in_titles},
-      {"tojson", "x; ensure_ascii:b=false; indent=none; separators=none; sort_keys:b=false",
-       as_json},
+      {"tojson", "x; ensure_ascii:b=false; indent:i?=none; separators=none", as_json},
       {"trim", "value:t; chars:s?=none",
        [](Call& call) {
          return find_member("str", "strip")->call(call.run, {call.values, {}});
        }},
-      {"truncate", "s:s; length:i=255; killwords:b=false; end:s='...'; leeway:i?=none", truncated},
-      {"unique", "value; case_sensitive:b=false; attribute=none", unique},
+      {"unique", "value", unique},
       {"upper", "s:t", [](Call& call) { return in_form(call, Case::upper); }},
-      {"urlencode", "value", url_encoded},
-      {"wordcount", "s:t", [](Call& call) { return number_value(count_words(call.text(0))); }},
-      {"attr filesizeformat pprint random striptags urlize wordwrap xmlattr", "*; **", nullptr},
+      {"abs attr batch center e escape filesizeformat float forceescape groupby max pprint random "
+       "reverse round slice striptags sum truncate urlencode urlize wordcount wordwrap xmlattr",
+       "*; **", nullptr},
   });
   return table;
 }

@@ -14,23 +14,11 @@ Value fallback_value(Run& run, const std::string& text) {
   if (text == "none") return None{};
   if (text == "true" || text == "false") return text == "true";
   if (text.starts_with('\'')) return run.text(text.substr(1, text.size() - 2));
-  if (text == "0.0") return 0.0;
   return static_cast<std::int64_t>(std::stoll(text));
 }
 
 Dict dict_of(Call& call) {
-  if (call.values.size() > 1) fail_rendering("at most one dict", "more");
   Dict dict;
-  if (!call.values.empty()) {
-    const auto* other = call[0].as<std::shared_ptr<const Dict>>();
-    for (const Value& item : items_of(call.run, call[0])) {
-      const Value pair =
-          other ? call.run.sequence({item, *entry_of(call.run, **other, item)}) : item;
-      const std::vector<Value> both = items_of(call.run, pair);
-      if (both.size() != 2) fail_rendering("pairs for dict", str_cat(both.size()));
-      set_entry(call.run, dict, both[0], both[1]);
-    }
-  }
   for (const auto& [name, value] : call.named)
     set_entry(call.run, dict, call.run.text(name), value);
   return dict;
@@ -80,17 +68,16 @@ Value range(Call& call) {
 const Table& functions() {
   static const Table table = table_of({
       {"range", "*", range},
-      {"dict", "*; **", [](Call& call) { return call.run.dict(dict_of(call)); }},
-      {"namespace", "*; **",
+      {"dict", "**", [](Call& call) { return call.run.dict(dict_of(call)); }},
+      {"namespace", "**",
        [](Call& call) {
          Dict dict = dict_of(call);
-         for (const auto& [key, value] : dict.items)
-           if (text_in(call.run, key, "a namespace").starts_with('_'))
-             fail_rendering("names without leading underscores in a namespace",
-                            repr(call.run, key));
+         for (const auto& [name, value] : call.named)
+           if (name.starts_with('_'))
+             fail_rendering("names without leading underscores in a namespace", name);
          return call.run.name_space(std::move(dict));
        }},
-      {"raise_exception", "message:T",
+      {"raise_exception", "message:t",
        [](Call& call) -> Value { throw ValueError("chat template: " + call.text(0)); }},
       {"strftime_now", "format:s",
        [](Call& call) { return call.run.text(date_text(call.run, call.text(0))); }},
@@ -172,19 +159,13 @@ const Signature* found_in(const Table& table, std::string_view name) {
 }
 
 Value converted(Run& run, Value value, char type, const std::string& what) {
-  const bool is_markup = value.as<Markup>();
   if (type == 'b') return is_true(value);
-  if ((type == 't' && !is_markup) || type == 'T')
+  if (type == 't' && !value.as<Markup>())
     return value.as<Text>() ? std::move(value) : run.text(str(run, value));
   const auto integer = integer_of(value);
   if (type == 'i' && integer) return *integer;
-  if (type == 'x' || (type == 's' && value.as<Text>()) || (type == 'n' && number_of(value)))
-    return value;
-  fail_rendering(str_cat(type == 'i'   ? "an integer"
-                         : type == 'n' ? "a number"
-                                       : "a string",
-                         " as ", what),
-                 type_name(value));
+  if (type == 'x' || (type == 's' && value.as<Text>())) return value;
+  fail_rendering(str_cat(type == 'i' ? "an integer as " : "a string as ", what), type_name(value));
 }
 
 const Signature* find_function(std::string_view name) { return found_in(functions(), name); }

@@ -37,9 +37,8 @@ struct Signature {
 
   // `parameters` are separated by "; ", each "name:type=default"; "/" comes after those that are
   // given by place only, "*" and "**" take more. Types: s string, t anything as a string but
-  // Markup, T anything as a string, i integer, n number, b anything as true or false, none
-  // anything; with "?" also none. "." marks a member without parentheses. What
-  // Jinja has and weft has not is without implementation.
+  // Markup, i integer, b anything as true or false, none anything; with "?" also none. "." marks a
+  // member without parentheses. What Jinja has and weft has not is without implementation.
   Signature(std::string_view name, std::string_view parameters, Implementation run);
 
   struct Parameter {

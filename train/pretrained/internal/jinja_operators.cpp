@@ -14,10 +14,12 @@ std::string types_of(const Value& a, const Value& b) {
   return str_cat(type_name(a), " and ", type_name(b));
 }
 
-const std::string* string_in(const Value& value) {
-  const auto* text = value.as<Text>();
-  const auto* markup = value.as<Markup>();
-  return text ? text->get() : markup ? markup->text.get() : nullptr;
+// Two strings, neither of which is Markup.
+std::optional<std::pair<std::string_view, std::string_view>> strings(const Value& a,
+                                                                     const Value& b) {
+  const auto *x = a.as<Text>(), *y = b.as<Text>();
+  return x && y ? std::optional(std::pair<std::string_view, std::string_view>(**x, **y))
+                : std::nullopt;
 }
 
 // Sequences of one type, which are compared item by item.
@@ -53,135 +55,67 @@ std::int64_t integer_result(char sign, std::int64_t a, std::int64_t b) {
   return result;
 }
 
-// a // b, or a % b, as in Python: the remainder has the sign of the divisor.
-std::int64_t divided(std::int64_t a, std::int64_t b, bool wants_remainder) {
-  if (b == -1) return wants_remainder ? 0 : integer_result('-', 0, a);
+// The remainder has the sign of the divisor, as in Python.
+std::int64_t remainder_of(std::int64_t a, std::int64_t b) {
+  if (b == 0) fail_rendering("a divisor", "0");
+  if (b == -1) return 0;
   const std::int64_t remainder = a % b;
-  const bool is_adjusted = remainder != 0 && (remainder < 0) != (b < 0);
-  return wants_remainder ? remainder + (is_adjusted ? b : 0) : a / b - (is_adjusted ? 1 : 0);
-}
-double divided(double a, double b, bool wants_remainder) {
-  double remainder = std::fmod(a, b);
-  double quotient = (a - remainder) / b;
-  if (remainder != 0.0 && (b < 0) != (remainder < 0)) {
-    remainder += b;
-    quotient -= 1.0;
-  }
-  if (wants_remainder) return remainder == 0.0 ? std::copysign(0.0, b) : remainder;
-  if (quotient == 0.0) return std::copysign(0.0, a / b);
-  const double whole = std::floor(quotient);
-  return quotient - whole > 0.5 ? whole + 1.0 : whole;
-}
-
-std::int64_t integer_power(std::int64_t base, std::int64_t exponent) {
-  std::int64_t result = 1;
-  for (; exponent > 0; exponent >>= 1) {
-    if (exponent & 1) result = integer_result('*', result, base);
-    if (exponent > 1) base = integer_result('*', base, base);
-  }
-  return result;
+  return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
 }
 
 Value arithmetic(const std::string& sign, const Value& left, const Value& right) {
   const auto a = number_of(left), b = number_of(right);
   if (!a || !b) fail_rendering("numbers for " + sign, types_of(left, right));
-  const bool divides = sign == "/" || sign == "//" || sign == "%";
-  if (divides && *b == 0.0) fail_rendering("a divisor", "0");
   const auto m = integer_of(left), n = integer_of(right);
-  if (m && n && sign != "/" && !(sign == "**" && *n < 0)) {
-    if (sign == "**") {
-      if (*m == 0 || *m == 1) return *n == 0 ? std::int64_t{1} : *m;
-      if (*m == -1) return *n % 2 == 0 ? std::int64_t{1} : std::int64_t{-1};
-      return integer_power(*m, *n);
-    }
-    return divides ? divided(*m, *n, sign == "%") : integer_result(sign[0], *m, *n);
-  }
+  if (m && n) return sign == "%" ? remainder_of(*m, *n) : integer_result(sign[0], *m, *n);
+  if (sign == "%") fail_rendering("integers for %", types_of(left, right));
   // Integers that a double does not hold.
   constexpr std::int64_t most = std::int64_t{1} << 53;
-  if ((m && std::max(*m, -*m) > most) || (n && std::max(*n, -*n) > most)) fail_on_size();
-  if (sign == "**") {
-    if (*a == 0.0 && *b < 0.0) fail_rendering("a divisor", "0");
-    if (*a < 0.0 && *b != std::floor(*b)) fail_rendering("a power that is real", "another");
-    return finite(std::pow(*a, *b));
-  }
-  return finite(sign == "+"   ? *a + *b
-                : sign == "-" ? *a - *b
-                : sign == "*" ? *a * *b
-                : sign == "/" ? *a / *b
-                              : divided(*a, *b, sign == "%"));
+  for (const std::int64_t integer : {m.value_or(0), n.value_or(0)})
+    if (integer > most || integer < -most) fail_on_size();
+  return finite(sign == "+" ? *a + *b : sign == "-" ? *a - *b : *a * *b);
 }
 
+Value repeated(Run& run, const std::string& text, std::int64_t count) {
+  const auto times = static_cast<std::size_t>(std::max<std::int64_t>(count, 0));
+  if (!text.empty() && times > Budget::most / text.size()) run.charge(no_limit);
+  run.charge(times * text.size());
+  std::string result;
+  for (std::size_t i = 0; !text.empty() && i < times; ++i) result += text;
+  return run.text(std::move(result));
+}
+
+// A string as "+" joins it with Markup: with entities of HTML, unless it is Markup.
 std::string escaped(Run& run, const Value& value) {
   if (const auto* markup = value.as<Markup>()) return run.read(markup->text);
-  return escaped_as_html(run.read(*value.as<Text>()));
-}
-
-Value repeated(Run& run, const Value& value, std::int64_t count) {
-  const auto times = static_cast<std::size_t>(std::max<std::int64_t>(count, 0));
-  const auto* text = value.as<Text>();
-  const std::size_t size = text ? (*text)->size() : sizeof(Value) * places_in(value)->items.size();
-  if (size != 0 && times > Budget::most / size) run.charge(no_limit);
-  run.charge(times * size);
-  std::string joined;
-  std::vector<Value> items;
-  for (std::size_t i = 0; size != 0 && i < times; ++i)
-    if (text)
-      joined += **text;
+  constexpr std::string_view special = "&<>'\"";
+  constexpr std::array entities = {"&amp;", "&lt;", "&gt;", "&#39;", "&#34;"};
+  std::string result;
+  for (const char c : run.read(*value.as<Text>()))
+    if (const std::size_t at = special.find(c); at != special.npos)
+      result += entities[at];
     else
-      items.insert(items.end(), places_in(value)->items.begin(), places_in(value)->items.end());
-  if (text) return run.text(std::move(joined));
-  const Sequence::Kind kind = places_in(value)->kind;
-  return run.sequence(std::move(items),
-                      kind == Sequence::Kind::group ? Sequence::Kind::tuple : kind);
-}
-
-bool is_repeatable(const Value& value) {
-  const Sequence* list = places_in(value);
-  return value.as<Text>() || (list && list->kind != Sequence::Kind::range);
+      result += c;
+  return result;
 }
 
 Value sum_of(Run& run, const Value& a, const Value& b) {
-  if (const auto* x = string_in(a), *y = string_in(b); x && y) {
-    if (!a.as<Markup>() && !b.as<Markup>()) {
-      run.charge(x->size() + y->size());
-      return run.text(*x + *y);
-    }
-    return Markup{*run.text(escaped(run, a) + escaped(run, b)).as<Text>()};
+  if (const auto texts = strings(a, b)) {
+    run.charge(texts->first.size() + texts->second.size());
+    return run.text(std::string(texts->first).append(texts->second));
   }
+  const auto is_string = [](const Value& value) { return value.as<Text>() || value.as<Markup>(); };
+  if (is_string(a) && is_string(b))
+    return Markup{*run.text(escaped(run, a) + escaped(run, b)).as<Text>()};
   const auto both = sequences(a, b);
   if (!both || both->first->kind == Sequence::Kind::range) return arithmetic("+", a, b);
   run.charge(sizeof(Value) * (both->first->items.size() + both->second->items.size()));
   std::vector<Value> items = both->first->items;
   items.insert(items.end(), both->second->items.begin(), both->second->items.end());
-  return run.sequence(std::move(items),
-                      type_name(a) == "list" ? Sequence::Kind::list : Sequence::Kind::tuple);
+  return run.sequence(std::move(items), both->first->kind);
 }
 
 }  // namespace
-
-std::string escaped_as_html(std::string_view text) {
-  std::string result;
-  for (const char c : text) switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '\'':
-        result += "&#39;";
-        break;
-      case '"':
-        result += "&#34;";
-        break;
-      default:
-        result += c;
-    }
-  return result;
-}
 
 Value finite(double number) {
   if (!std::isfinite(number)) fail_on_size();
@@ -191,9 +125,9 @@ Value finite(double number) {
 bool are_equal(Run& run, const Value& a, const Value& b) {
   const Step step(run);
   if (const auto both = numbers(a, b)) return both->first == both->second;
-  if (const auto* x = string_in(a), *y = string_in(b); x && y) {
-    run.charge(x->size() == y->size() ? x->size() : 0);
-    return *x == *y;
+  if (const auto texts = strings(a, b)) {
+    run.charge(texts->first.size() == texts->second.size() ? texts->first.size() : 0);
+    return texts->first == texts->second;
   }
   if (const auto both = sequences(a, b))
     return std::ranges::equal(both->first->items, both->second->items,
@@ -208,8 +142,8 @@ bool are_equal(Run& run, const Value& a, const Value& b) {
            });
   for (const Value* value : {&a, &b}) {
     const auto* list = value->as<std::shared_ptr<const Sequence>>();
-    if (value->as<std::shared_ptr<Loop>>() || value->as<std::shared_ptr<const Function>>() ||
-        (list && !(*list)->has_places()))
+    if (value->as<Markup>() || value->as<std::shared_ptr<Loop>>() ||
+        value->as<std::shared_ptr<const Function>>() || (list && !(*list)->has_places()))
       fail_rendering("values that can be compared", types_of(a, b));
   }
   if (a.index() != b.index() || places_in(a)) return false;
@@ -222,9 +156,9 @@ bool are_equal(Run& run, const Value& a, const Value& b) {
 bool is_less(Run& run, const Value& a, const Value& b) {
   const Step step(run);
   if (const auto both = numbers(a, b)) return both->first < both->second;
-  if (const auto* x = string_in(a), *y = string_in(b); x && y) {
-    run.charge(std::min(x->size(), y->size()));
-    return *x < *y;
+  if (const auto texts = strings(a, b)) {
+    run.charge(std::min(texts->first.size(), texts->second.size()));
+    return texts->first < texts->second;
   }
   const auto both = sequences(a, b);
   if (!both || both->first->kind == Sequence::Kind::range)
@@ -236,11 +170,11 @@ bool is_less(Run& run, const Value& a, const Value& b) {
 }
 
 bool contains(Run& run, const Value& whole, const Value& part) {
-  if (const auto* text = string_in(whole)) {
-    const auto* own = string_in(part);
-    if (!own) fail_rendering("a string in a string", type_name(part));
-    run.charge(text->size() + own->size());
-    return find_in(*text, *own) != text->npos;
+  if (whole.as<Text>()) {
+    const auto texts = strings(whole, part);
+    if (!texts) fail_rendering("a string in a string", type_name(part));
+    run.charge(texts->first.size() + texts->second.size());
+    return find_in(texts->first, texts->second) != std::string::npos;
   }
   if (const auto* dict = whole.as<std::shared_ptr<const Dict>>())
     return entry_of(run, **dict, part) != nullptr;
@@ -259,11 +193,10 @@ Value computed(Run& run, const std::string& sign, const Value& left, const Value
   if (sign == "<=") return !is_less(run, right, left);
   if (sign == ">=") return !is_less(run, left, right);
   if (sign == "+") return sum_of(run, left, right);
-  if (sign == "%" && string_in(left)) fail_rendering("numbers for %", "str");
-  if (sign == "*" && is_repeatable(left) && integer_of(right))
-    return repeated(run, left, *integer_of(right));
-  if (sign == "*" && is_repeatable(right) && integer_of(left))
-    return repeated(run, right, *integer_of(left));
+  if (sign == "*" && left.as<Text>() && integer_of(right))
+    return repeated(run, **left.as<Text>(), *integer_of(right));
+  if (sign == "*" && right.as<Text>() && integer_of(left))
+    return repeated(run, **right.as<Text>(), *integer_of(left));
   return arithmetic(sign, left, right);
 }
 
@@ -302,8 +235,7 @@ Value slice(Run& run, const Value& value, const std::array<Value, 3>& places) {
     if (__builtin_add_overflow(i, by, &i)) break;
   }
   if (text) return run.text(utf8(part));
-  return run.sequence(std::move(items),
-                      list->kind == Sequence::Kind::group ? Sequence::Kind::tuple : list->kind);
+  return run.sequence(std::move(items), list->kind);
 }
 
 }  // namespace weft::jinja

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <string>
-#include <string_view>
 
 #include "train/pretrained/internal/jinja_values.hpp"
 
@@ -21,7 +20,5 @@ bool contains(Run& run, const Value& whole, const Value& part);
 Value computed(Run& run, const std::string& sign, const Value& left, const Value& right);
 // Returns value[begin:end:step].
 Value slice(Run& run, const Value& value, const std::array<Value, 3>& places);
-// Returns the text with & < > ' " as entities of HTML.
-std::string escaped_as_html(std::string_view text);
 
 }  // namespace weft::jinja

@@ -11,6 +11,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/files/utf8.hpp"
+#include "train/files/internal/ascii.hpp"
 #include "train/text/tokenizers/internal/unicode.hpp"
 
 namespace weft::jinja {
@@ -47,67 +48,27 @@ bool expands_in_upper_case(char32_t code) {
       ranges, [&](const auto& range) { return range.first <= code && code <= range.second; });
 }
 
-enum class Cased { no, lower, upper, title };
-Cased cased(char32_t code) {
-  if (code < 0x80)
-    return code >= 'a' && code <= 'z'   ? Cased::lower
-           : code >= 'A' && code <= 'Z' ? Cased::upper
-                                        : Cased::no;
+// Whether the character has a case, after which a word goes on for str.title().
+bool is_cased(char32_t code) {
+  if (code < 0x80) return is_ascii_letter(static_cast<char>(code));
+  const auto own = static_cast<utf8proc_int32_t>(code);
   switch (category(code)) {
     case UTF8PROC_CATEGORY_LU:
-      return Cased::upper;
     case UTF8PROC_CATEGORY_LL:
-      return Cased::lower;
     case UTF8PROC_CATEGORY_LT:
-      return Cased::title;
+      return true;
     case UTF8PROC_CATEGORY_LM:
+      fail_on_character(code, "a question of case");
     case UTF8PROC_CATEGORY_NL:
     case UTF8PROC_CATEGORY_SO:
     case UTF8PROC_CATEGORY_MN:
       // Some of these count as cased.
-      if (utf8proc_tolower(static_cast<utf8proc_int32_t>(code)) !=
-              static_cast<utf8proc_int32_t>(code) ||
-          utf8proc_toupper(static_cast<utf8proc_int32_t>(code)) !=
-              static_cast<utf8proc_int32_t>(code) ||
-          category(code) == UTF8PROC_CATEGORY_LM)
+      if (utf8proc_tolower(own) != own || utf8proc_toupper(own) != own)
         fail_on_character(code, "a question of case");
-      return Cased::no;
+      return false;
     default:
-      if (code == U'ª' || code == U'º') return Cased::lower;
-      return Cased::no;
+      return code == U'ª' || code == U'º';
   }
-}
-
-bool is_number(utf8proc_category_t own) {
-  return is_in(own, UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO);
-}
-bool is_letter(utf8proc_category_t own) {
-  return is_in(own, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO);
-}
-
-bool is_of(char32_t code, Class wanted) {
-  const utf8proc_category_t own = category(code);
-  switch (wanted) {
-    case Class::ascii:
-      return code < 0x80;
-    case Class::space:
-      return is_space(code);
-    case Class::printable:
-      return is_printable(code);
-    case Class::alpha:
-      return is_letter(own);
-    case Class::alnum:
-      return is_letter(own) || is_number(own);
-    case Class::decimal:
-      return own == UTF8PROC_CATEGORY_ND;
-    case Class::digit:
-      if (own == UTF8PROC_CATEGORY_NO) fail_on_character(code, "isdigit");
-      return own == UTF8PROC_CATEGORY_ND;
-    case Class::numeric:
-      if (own == UTF8PROC_CATEGORY_LO) fail_on_character(code, "isnumeric");
-      return is_number(own);
-  }
-  return false;
 }
 
 bool ends_line(char32_t code) {
@@ -115,13 +76,19 @@ bool ends_line(char32_t code) {
          code == 0x2028 || code == 0x2029;
 }
 
-// The character before or after a place, which then is on its other side.
-char32_t neighbour(std::string_view text, std::size_t& at, bool before) {
-  if (!before) return next_code_point(text, at);
+// The character before a place, which then is before it.
+char32_t previous_code_point(std::string_view text, std::size_t& at) {
   do --at;
   while (!starts_character(text[at]));
   std::size_t begin = at;
   return next_code_point(text, begin);
+}
+
+// str.isprintable() of one character.
+bool is_printable(char32_t code) {
+  const utf8proc_category_t own = category(code);
+  return code == U' ' ||
+         !(own == UTF8PROC_CATEGORY_CN || is_in(own, UTF8PROC_CATEGORY_ZS, UTF8PROC_CATEGORY_CO));
 }
 
 // Appends the number as N hexadecimal digits.
@@ -148,12 +115,6 @@ std::string utf8(std::u32string_view characters) {
 
 bool is_space(char32_t code) { return unicode::is_space(code) || (code >= 0x1C && code <= 0x1F); }
 
-bool is_printable(char32_t code) {
-  const utf8proc_category_t own = category(code);
-  return code == U' ' ||
-         !(own == UTF8PROC_CATEGORY_CN || is_in(own, UTF8PROC_CATEGORY_ZS, UTF8PROC_CATEGORY_CO));
-}
-
 std::size_t space_at(std::string_view text) {
   std::size_t end = 0;
   for (std::size_t at = 0; at < text.size() && is_space(next_code_point(text, at));) end = at;
@@ -163,7 +124,7 @@ std::size_t space_at(std::string_view text) {
 std::string_view stripped(std::string_view text, bool left, bool right) {
   if (left) text.remove_prefix(space_at(text));
   for (std::size_t end = text.size();
-       right && !text.empty() && is_space(neighbour(text, end, true));)
+       right && !text.empty() && is_space(previous_code_point(text, end));)
     text = text.substr(0, end);
   return text;
 }
@@ -191,54 +152,38 @@ std::size_t find_last_in(std::string_view text, std::string_view part) {
   return at == text.npos ? at : text.size() - at - part.size();
 }
 
-void split(std::string_view text, std::string_view separator, std::size_t most, bool from_end,
-           const Add& add) {
-  // Reversed once, so that the search from the end takes linear time in all.
-  const std::size_t size = text.size();
-  std::string backwards, wanted;
-  if (from_end && !separator.empty()) {
-    backwards.assign(text.rbegin(), text.rend());
-    wanted.assign(separator.rbegin(), separator.rend());
-  }
-  const auto find_last = [&](std::string_view rest) {
-    const std::size_t at = find_in(backwards, wanted, size - rest.size());
-    return at == rest.npos ? at : size - at - separator.size();
-  };
+void split(std::string_view text, std::string_view separator, std::size_t most, const Add& add) {
   for (std::size_t count = 0;; ++count) {
-    std::string_view part = text, rest;
-    bool is_last = count == most;
+    std::size_t end = text.size(), next = end;
     if (separator.empty()) {
-      text = stripped(text, !from_end, from_end);
+      text.remove_prefix(space_at(text));
       if (text.empty()) return;
-      std::size_t at = from_end ? text.size() : 0, next = at;
-      while (!is_last && at != (from_end ? 0 : text.size()) &&
-             !is_space(neighbour(text, next, from_end)))
-        at = next;
-      part = is_last ? text : from_end ? text.substr(at) : text.substr(0, at);
-      rest = from_end ? text.substr(0, at) : text.substr(at);
-    } else if (!is_last) {
-      const std::size_t found = from_end ? find_last(text) : find_in(text, separator);
-      is_last = found == text.npos;
-      if (!is_last) {
-        const std::string_view before = text.substr(0, found),
-                               after = text.substr(found + separator.size());
-        part = from_end ? after : before;
-        rest = from_end ? before : after;
-      }
+      end = next = text.size();
+      if (count < most)
+        for (std::size_t at = 0; at < text.size();) {
+          const std::size_t begin = at;
+          if (!is_space(next_code_point(text, at))) continue;
+          end = begin;
+          next = at;
+          break;
+        }
+    } else if (count < most) {
+      end = std::min(find_in(text, separator), text.size());
+      next = std::min(end + separator.size(), text.size());
     }
-    add(part);
-    if (is_last) return;
-    text = rest;
+    add(text.substr(0, end));
+    if (end == text.size()) return;
+    text.remove_prefix(next);
   }
 }
 
-void split_lines(std::string_view text, bool keeps_ends, const Add& add) {
+void split_lines(std::string_view text, const Add& add) {
   for (std::size_t begin = 0, at = 0; at < text.size();) {
     const std::size_t end = at;
     const char32_t code = next_code_point(text, at);
     if (!ends_line(code) && at < text.size()) continue;
     if (code == U'\r' && at < text.size() && text[at] == '\n') ++at;
-    add(text.substr(begin, (keeps_ends || !ends_line(code) ? at : end) - begin));
+    add(text.substr(begin, (ends_line(code) ? end : at) - begin));
     begin = at;
   }
 }
@@ -300,38 +245,9 @@ std::string in_title_case(std::string_view text, bool first_only) {
   for (std::size_t at = 0; at < text.size();) {
     const char32_t code = next_code_point(text, at);
     append_in_case(result, code, begins ? Case::title : Case::lower);
-    begins = !first_only && cased(code) == Cased::no;
+    begins = !first_only && !is_cased(code);
   }
   return result;
-}
-
-bool is_all(std::string_view text, Class wanted) {
-  const bool holds_for_none = wanted == Class::ascii || wanted == Class::printable;
-  for (std::size_t at = 0; at < text.size();)
-    if (!is_of(next_code_point(text, at), wanted)) return false;
-  return holds_for_none || !text.empty();
-}
-
-bool is_all_in_case(std::string_view text, Case form) {
-  const Cased wanted = form == Case::lower ? Cased::lower : Cased::upper;
-  bool has_some = false;
-  for (std::size_t at = 0; at < text.size();) {
-    const Cased own = cased(next_code_point(text, at));
-    if (own != Cased::no && own != wanted) return false;
-    has_some = has_some || own == wanted;
-  }
-  return has_some;
-}
-
-std::size_t count_words(std::string_view text) {
-  std::size_t count = 0;
-  bool was_in_word = false;
-  for (std::size_t at = 0; at < text.size();) {
-    const bool is_in_word = unicode::is_in_word(next_code_point(text, at));
-    count += is_in_word && !was_in_word ? 1 : 0;
-    was_in_word = is_in_word;
-  }
-  return count;
 }
 
 std::string quoted_as_python(std::string_view text) {

@@ -12,9 +12,8 @@ namespace weft::jinja {
 std::u32string code_points(std::string_view text);
 std::string utf8(std::u32string_view characters);
 
-// str.isspace and str.isprintable of one character.
+// str.isspace() of one character.
 bool is_space(char32_t code);
-bool is_printable(char32_t code);
 
 // The number of bytes of white space at the beginning of a string.
 std::size_t space_at(std::string_view text);
@@ -25,11 +24,11 @@ std::string stripped(std::string_view text, std::string_view characters, bool le
 
 inline constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 using Add = std::function<void(std::string_view)>;
-// Calls `add` for each part of str.split, or from the end for those of str.rsplit, at most `most`
-// times and for the rest; at white space if the separator is empty.
-void split(std::string_view text, std::string_view separator, std::size_t most, bool from_end,
-           const Add& add);
-void split_lines(std::string_view text, bool keeps_ends, const Add& add);
+// Calls `add` for each part of str.split, at most `most` times and for the rest; at white space if
+// the separator is empty.
+void split(std::string_view text, std::string_view separator, std::size_t most, const Add& add);
+// Calls `add` for each line of str.splitlines().
+void split_lines(std::string_view text, const Add& add);
 
 // str.find and rfind in bytes, in linear time.
 std::size_t find_in(std::string_view text, std::string_view part, std::size_t from = 0);
@@ -48,16 +47,6 @@ void append_in_case(std::string& text, char32_t code, Case form);
 std::string in_case(std::string_view text, Case form);
 // str.title(), and with `first_only` str.capitalize().
 std::string in_title_case(std::string_view text, bool first_only);
-
-// Classes of characters as in str.isalpha, isdigit, … Throws ValueError for the rare characters
-// whose class needs tables that are not there.
-enum class Class { alpha, digit, decimal, numeric, alnum, space, printable, ascii };
-bool is_all(std::string_view text, Class wanted);
-// str.islower or isupper: some characters have this case, and none has another.
-bool is_all_in_case(std::string_view text, Case form);
-
-// Jinja's filter wordcount.
-std::size_t count_words(std::string_view text);
 
 // repr(text), and as a JSON string.
 std::string quoted_as_python(std::string_view text);

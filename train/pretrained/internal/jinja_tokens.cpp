@@ -158,9 +158,11 @@ class Lexer {
 
   void sign(char c) {
     const std::size_t begin = at_;
-    for (const char* two : {"**", "//", "==", "!=", ">=", "<="})
+    for (const char* two : {"==", "!=", ">=", "<="})
       if (skip(two)) return add(Token::Kind::sign, two, begin);
-    if (std::string_view("+-/*%~[](){}><=.:|,;").find(c) == std::string_view::npos)
+    if (c == '/' || starts("**", at_))
+      fail_at(text_, at_, "a template without /, // and **, which are not supported");
+    if (std::string_view("+-*%~[](){}><=.:|,;").find(c) == std::string_view::npos)
       fail_at(text_, at_, "an operator, a name or a value");
     if (c == '(' || c == '[' || c == '{') brackets_ += c == '(' ? ')' : static_cast<char>(c + 2);
     if (c == ')' || c == ']' || c == '}') {
@@ -171,46 +173,24 @@ class Lexer {
     add(Token::Kind::sign, {c}, begin);
   }
 
-  // Digits, with single underscores between them; the end of them.
-  template <class Digit>
-  std::size_t digits(std::size_t at, const Digit& is_one, bool underscore_first = false) const {
-    const auto is = [&](std::size_t i) { return i < text_.size() && is_one(text_[i]); };
-    while (is(at) || (underscore_first && starts("_", at) && is(at + 1))) {
-      at += is(at) ? 1 : 2;
-      underscore_first = true;
-    }
-    return at;
-  }
-
   void number() {
     const std::size_t begin = at_;
-    const std::size_t whole = digits(at_, is_ascii_digit);
-    std::size_t end = whole;
-    if (begin == 0 || text_[begin - 1] != '.') {
-      if (starts(".", whole)) end = std::max(end, digits(whole + 1, is_ascii_digit));
-      if (end == whole + 1) end = whole;
-      if (starts("e", end) || starts("E", end)) {
-        const std::size_t sign = end + 1 + (starts("+", end + 1) || starts("-", end + 1) ? 1 : 0);
-        if (const std::size_t exponent = digits(sign, is_ascii_digit); exponent > sign)
-          end = exponent;
-      }
+    const auto skip_digits = [&] {
+      while (at_ < text_.size() && is_ascii_digit(text_[at_])) ++at_;
+    };
+    skip_digits();
+    const bool is_member = begin > 0 && text_[begin - 1] == '.';
+    const bool is_floating =
+        !is_member && starts(".", at_) && at_ + 1 < text_.size() && is_ascii_digit(text_[at_ + 1]);
+    if (is_floating) {
+      ++at_;
+      skip_digits();
     }
-    const bool is_floating = end > whole;
-    if (!is_floating) {
-      const char base = whole == begin + 1 && text_[begin] == '0' && whole < text_.size()
-                            ? static_cast<char>(text_[whole] | 0x20)
-                            : ' ';
-      const auto is_one = [base](char c) {
-        return base == 'x' ? is_hexadecimal(c) : c >= '0' && c <= (base == 'b' ? '1' : '7');
-      };
-      if (base == 'x' || base == 'o' || base == 'b') end = digits(whole + 1, is_one, true);
-      if (end == whole + 1) end = whole;
-      if (text_[begin] == '0' && end == whole) end = digits(begin, [](char c) { return c == '0'; });
-    }
-    std::string text(text_.substr(begin, end - begin));
-    std::erase(text, '_');
-    at_ = end;
-    add(is_floating ? Token::Kind::floating : Token::Kind::integer, std::move(text), begin);
+    const std::string text(text_.substr(begin, at_ - begin));
+    if ((at_ < text_.size() && is_name_character(text_[at_])) ||
+        (!is_floating && text.size() > 1 && text[0] == '0'))
+      fail_at(text_, begin, "a number in plain decimal digits");
+    add(is_floating ? Token::Kind::floating : Token::Kind::integer, text, begin);
   }
 
   // Python's "unicode-escape" of the string's ASCII form, in which other characters are escapes.
@@ -223,13 +203,6 @@ class Lexer {
         text += raw[i];
       } else if (const std::size_t letter = letters.find(c); c != '\0' && letter != letters.npos) {
         text += meant[letter];
-      } else if (c >= '0' && c <= '7') {
-        char32_t code = 0;
-        std::size_t end = i;
-        for (; end < raw.size() && end < i + 3 && raw[end] >= '0' && raw[end] <= '7'; ++end)
-          code = code * 8 + static_cast<char32_t>(raw[end] - '0');
-        unicode::append(text, code);
-        i = end - 1;
       } else if (c == 'x' || c == 'u' || c == 'U') {
         const std::size_t size = c == 'x' ? 2 : c == 'u' ? 4 : 8;
         const std::string_view hex = raw.substr(i + 1, size);
@@ -240,17 +213,8 @@ class Lexer {
           fail_at(text_, place, "a string with escapes of characters");
         unicode::append(text, code);
         i += size;
-      } else if (c == 'N') {
-        fail_at(text_, place, "a string without \\N");
-      } else if (static_cast<signed char>(c) < 0) {
-        // The backslash escapes that of the character's escape.
-        std::size_t end = i;
-        const char32_t code = unicode::next_code_point(raw, end);
-        const int size = code < 0x100 ? 2 : code < 0x10000 ? 4 : 8;
-        text += code < 0x100 ? "\\x" : code < 0x10000 ? "\\u" : "\\U";
-        for (int shift = 4 * (size - 1); shift >= 0; shift -= 4)
-          text += "0123456789abcdef"[code >> shift & 0xFU];
-        i = end - 1;
+      } else if (c == 'N' || (c >= '0' && c <= '7') || static_cast<signed char>(c) < 0) {
+        fail_at(text_, place, "a string without \\N, octal and non-ASCII escapes");
       } else if (c != '\n') {
         text += '\\';
         text += c;

@@ -12,8 +12,8 @@ namespace weft::jinja {
 namespace {
 
 // The types of sequences in Python.
-constexpr std::array list_names = {"list",      "tuple",       "tuple",      "range",
-                                   "dict_keys", "dict_values", "dict_items", "generator"};
+constexpr std::array list_names = {"list",        "tuple",      "range",    "dict_keys",
+                                   "dict_values", "dict_items", "generator"};
 
 int depth_of(const Value& value) {
   if (const auto* list = value.as<std::shared_ptr<const Sequence>>()) return (*list)->depth;
@@ -40,8 +40,6 @@ class Writer {
   void repr(const Value& value) {
     const Step step(run_);
     if (const auto* text = value.as<Text>()) return write(quoted_as_python(escapable(*text)));
-    if (const auto* markup = value.as<Markup>())
-      return write("Markup(" + quoted_as_python(escapable(markup->text)) + ')');
     if (value.as<Undefined>()) return write("Undefined");
     if (value.as<None>()) return write("None");
     if (const bool* is = value.as<bool>()) return write(*is ? "True" : "False");
@@ -74,28 +72,21 @@ class Writer {
     };
     if (const auto* text = value.as<Text>()) {
       write(quoted_as_json(escapable(*text), form.only_ascii));
-    } else if (const auto* markup = value.as<Markup>()) {
-      write(quoted_as_json(escapable(markup->text), form.only_ascii));
     } else if (dict) {
       write("{");
-      std::vector<const std::pair<Value, Value>*> entries;
-      for (const auto& entry : (*dict)->items) entries.push_back(&entry);
-      if (form.is_sorted)
-        std::ranges::stable_sort(
-            entries, [&](auto* a, auto* b) { return is_less(run_, a->first, b->first); });
-      for (const auto* entry : entries) {
-        item(entry == entries.front());
-        const bool is_text = entry->first.template as<Text>();
-        if (entry->first.template as<std::shared_ptr<const Sequence>>())
+      for (const auto& [key, inner_value] : (*dict)->items) {
+        item(&key == &(*dict)->items.front().first);
+        const bool is_text = key.template as<Text>();
+        if (key.template as<std::shared_ptr<const Sequence>>())
           fail_rendering("a key for tojson", "tuple");
         if (!is_text) write("\"");
-        json(entry->first, form, line);
+        json(key, form, line);
         if (!is_text) write("\"");
         write(form.after_key);
-        json(entry->second, form, inner);
+        json(inner_value, form, inner);
       }
-      end('}', entries.empty());
-    } else if (list && (*list)->kind <= Sequence::Kind::group) {
+      end('}', (*dict)->items.empty());
+    } else if (list && (*list)->kind <= Sequence::Kind::tuple) {
       write("[");
       for (const Value& one : (*list)->items) {
         item(&one == &(*list)->items.front());
@@ -140,7 +131,7 @@ class Writer {
       write(str_cat("range(", begin, ", ", end));
       return write(step == 1 ? ")" : str_cat(", ", step, ')'));
     }
-    const bool is_tuple = list.kind == Kind::tuple || list.kind == Kind::group;
+    const bool is_tuple = list.kind == Kind::tuple;
     const bool is_view = list.kind >= Kind::keys;
     if (is_view) write(std::string(list_names.at(static_cast<std::size_t>(list.kind))) + '(');
     write(is_tuple ? "(" : "[");
@@ -371,7 +362,6 @@ std::vector<Value> items_of(Run& run, const Value& value) {
 
 std::optional<std::size_t> length_of(Run& run, const Value& value) {
   if (const auto* text = value.as<Text>()) return count_characters(run.read(*text));
-  if (const auto* markup = value.as<Markup>()) return count_characters(run.read(markup->text));
   if (const auto* dict = value.as<std::shared_ptr<const Dict>>()) return (*dict)->items.size();
   if (value.as<Undefined>()) return 0;
   const auto* list = value.as<std::shared_ptr<const Sequence>>();

@@ -31,7 +31,7 @@ struct Undefined {
   Text name;  // of what is not there; null if it has none
 };
 struct None {};
-// A string to which the filters safe and escape were applied.
+// A string to which the filter safe was applied. It can be written, and "+" adds escaped strings.
 struct Markup {
   Text text;
 };
@@ -49,10 +49,10 @@ struct Value : std::variant<Undefined, None, bool, std::int64_t, double, Text, M
   }
 };
 
-// A list, a tuple, the pairs of groupby, range(…), keys(), values() and items() of a dict, and what
-// is read once (Python's generators).
+// A list, a tuple, range(…), keys(), values() and items() of a dict, and what is read once
+// (Python's generators).
 struct Sequence {
-  enum class Kind { list, tuple, group, range, keys, values, items, generator };
+  enum class Kind { list, tuple, range, keys, values, items, generator };
   Kind kind = Kind::list;
   std::vector<Value> items;
   std::array<std::int64_t, 3> range = {};  // its begin, end and step
@@ -73,11 +73,9 @@ struct Dict {
 
 // The variable `loop`.
 struct Loop {
-  std::vector<Value> items;     // those known so far
-  std::size_t index = 0;        // of the current one, from 0
-  std::function<bool()> more;   // adds the next item, if there is one; empty when the loop ended
-  bool was_compared = false;    // by loop.changed
-  std::vector<Value> compared;  // its last arguments
+  std::vector<Value> items;    // those known so far
+  std::size_t index = 0;       // of the current one, from 0
+  std::function<bool()> more;  // adds the next item, if there is one; empty when the loop ended
 };
 
 // Functions throw ValueError, "chat template: expected …, got …".
@@ -139,7 +137,7 @@ std::string str(Run& run, const Value& value);
 std::string repr(Run& run, const Value& value);
 
 struct JsonForm {
-  bool only_ascii = false, is_sorted = false;
+  bool only_ascii = false;
   std::optional<std::string> indent;
   std::string between_items = ", ", after_key = ": ";
 };
