@@ -16,6 +16,13 @@ std::vector<std::string> choices(const Names& names) {
   return choices;
 }
 
+// Returns "weft, state_dict, …".
+std::string convertible() {
+  std::string text;
+  for (const std::string& name : convertible_layouts()) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 }  // namespace
 
 int convert(int argc, char** argv) {
@@ -24,9 +31,9 @@ int convert(int argc, char** argv) {
   bool averaged = true;
   examples::CommandLine line(
       "h5weights convert",
-      "Writes the weights of a file, in any layout that weft reads, in the layout of weft, "
-      "PyTorch, "
-      "nanoGPT, GPT-2, BERT, Llama or T5, as HDF5 or safetensors (by the end of OUT).");
+      "Writes the weights of a file in another layout, as HDF5 or safetensors (by the end of OUT). "
+      "Layouts of IN: " +
+          convertible() + '.');
   line.choice("layout", "names of the datasets in OUT", layout, choices(layout_names));
   line.choice("storage", "type of the numbers in OUT", storage, choices(storage_type_names));
   line.flag("averaged",

@@ -280,6 +280,14 @@ TEST_CASE("h5weights: bad command lines are refused, and help is given", "[examp
   }
 }
 
+TEST_CASE("h5weights convert: the help lists the layouts that it reads and writes", "[examples]") {
+  std::istringstream words(run({"convert", "--help"}).output);
+  std::string help, word;
+  while (words >> word) help += ' ' + word;
+  for (const std::string& name : convertible_layouts()) CHECK(contains(help, ' ' + name));
+  for (const auto& [layout, name] : layout_names) CHECK(contains(help, std::string(name)));
+}
+
 TEST_CASE("h5weights convert: between layouts and types", "[examples]") {
   const Files files;
   const std::string source = golden + "gpt_huggingface_old.h5",

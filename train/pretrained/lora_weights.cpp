@@ -17,11 +17,11 @@
 #include "weft/train/files/safetensors/safetensors_file.hpp"
 #include "weft/train/files/safetensors/safetensors_writer.hpp"
 #include "weft/train/files/utf8.hpp"
+#include "weft/train/weights/name_pattern.hpp"
 #include "train/files/internal/atomic_file.hpp"
 #include "train/files/internal/file_descriptor.hpp"
 #include "train/files/internal/json_entries.hpp"
 #include "train/weights/internal/layouts.hpp"
-#include "train/weights/internal/name_expression.hpp"
 
 namespace weft {
 namespace {
@@ -135,7 +135,7 @@ class AdapterConfig {
 
  private:
   static bool is_listed(const char* name, const json& modules, const std::string& layer) {
-    if (modules.is_string()) return NameExpression(name, modules.get<std::string>()).matches(layer);
+    if (modules.is_string()) return matching(modules.get<std::string>(), name)(layer);
     if (!modules.is_array())
       fail<ValueError>(name, "a list or a regular expression", shown(modules));
     return std::ranges::any_of(modules, [&](const json& module) {
@@ -175,7 +175,7 @@ class AdapterConfig {
     if (!all.is_null() && !all.is_object()) fail<ValueError>(patterns, "an object", shown(all));
     bool is_found = false;
     for (const auto& [pattern, value] : all.items()) {
-      if (!NameExpression(patterns, "(.*\\.)?(" + pattern + ")").matches(layer)) continue;
+      if (!matching("(.*\\.)?(" + pattern + ")", patterns)(layer)) continue;
       if (is_found && result[name] != value)
         fail<ValueError>(patterns, "one value for each layer",
                          str_cat(shown(result[name]), " and ", shown(value), " for ", layer));

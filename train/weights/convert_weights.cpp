@@ -10,6 +10,7 @@
 #include "weft/train/files/safetensors/safetensors_writer.hpp"
 #include "train/files/internal/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
+#include "train/weights/internal/differences.hpp"
 #include "train/weights/internal/weight_sources.hpp"
 #include "train/weights/internal/written_datasets.hpp"
 
@@ -85,11 +86,16 @@ class Conversion {
 
   void find_sources(bool averaged) {
     Contents contents = contents_of(*file_);
-    for (const WeightLayout& layout : {*contents.layout, weight_layout(options_.layout)})
-      if (layout.packs_by_head)
-        fail_on_file(file_->path(),
-                     "weights that are not packed by heads, whose number only a model has",
-                     "the layout " + layout.name);
+    report_.layout = contents.layout_name;
+    const std::vector<std::string> layouts = convertible_layouts();
+    if (!contents.layout->is_convertible())
+      fail_on_file(
+          file_->path(),
+          "a layout that convert_weights reads (" + first_of(layouts, layouts.size()) + ')',
+          "the layout " + report_.layout + ", whose weights only load_weights can read");
+    if (!weight_layout(options_.layout).is_convertible())
+      fail_on_file(file_->path(), "a layout that can be written without a model's number of heads",
+                   to_string(options_.layout));
     PathsByName& paths = contents.paths;
     const bool keeps_names = contents.layout->rewrites_model && datasets_.has_own_names();
     const WeightLayout& layout = keeps_names ? weight_layout(Layout::pytorch) : *contents.layout;
@@ -98,11 +104,6 @@ class Conversion {
     for (const auto& [dataset, path] : paths) read.insert(path);
     for (const std::string& path : file_->datasets())
       if (!read.contains(path)) report_.unused.push_back(path.substr(1));
-    report_.layout = contents.layout_name;
-    if (report_.layout.starts_with("Keras"))
-      fail_on_file(file_->path(), "weights of weft, PyTorch, nanoGPT, GPT-2 or BERT",
-                   str_cat("the layout ", report_.layout,
-                           ", of which weights can be loaded into a model only"));
     const std::string prefix = prefix_of(layout, paths);
     for (const auto& [dataset, path] : paths) {
       const StoredDataset opened = file_->dataset(path);

@@ -9,10 +9,11 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/files/safetensors/safetensors_file.hpp"
+#include "weft/train/weights/name_pattern.hpp"
 #include "train/files/internal/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/differences.hpp"
-#include "train/weights/internal/name_expression.hpp"
+#include "train/weights/internal/name_pattern.hpp"
 #include "train/weights/internal/weight_sources.hpp"
 
 namespace weft {
@@ -43,12 +44,15 @@ class Loader {
       : file_(open_tensor_file(path)),
         model_(model),
         weights_(model),
-        ignore_missing_("ignore_missing", options.ignore_missing),
-        ignore_unexpected_("ignore_unexpected", options.ignore_unexpected),
-        only_("only", options.only),
-        except_("except", options.except) {
+        ignore_unexpected_(matching_any(options.ignore_unexpected, "ignore_unexpected")) {
+    const auto filter = [&model](const Names& patterns, const char* what) {
+      return with_tied_names(model, matching_any(patterns, what));
+    };
+    ignore_missing_ = filter(options.ignore_missing, "ignore_missing");
+    if (!options.only.empty()) only_ = filter(options.only, "only");
+    except_ = filter(options.except, "except");
     for (const auto& [pattern, replacement] : options.rename)
-      renames_.emplace_back(NameExpression("rename", pattern), replacement);
+      renames_.emplace_back(NamePattern("rename", pattern), replacement);
     find_sources(options.group, options.prefix);
     check_rotary_pairs(quoted(path), weights_, *sources_.layout);
     find_datasets();
@@ -107,12 +111,12 @@ class Loader {
     sources_ = find_weight_sources(weights_, *file_, paths, rename, anywhere);
     report_.layout = sources_.layout->name;
     report_.prefix = prefix + sources_.prefix;
-    report_.unused.insert(report_.unused.end(), sources_.left.begin(), sources_.left.end());
+    report_.unused.insert(report_.unused.end(), sources_.unused.begin(), sources_.unused.end());
     differences_.ambiguous = sources_.ambiguous;
   }
 
-  // Reads the average of a checkpoint that has one. Returns the names of the datasets that are then
-  // left.
+  // Reads the average of a checkpoint that has one. Returns the names of the datasets that it
+  // replaces.
   Names take_average(PathsByName& paths) {
     Names replaced = use_average(*file_, "model.", paths);
     report_.averaged = !replaced.empty();
@@ -135,22 +139,16 @@ class Loader {
         report_.unused.push_back(name);
       else if (std::ranges::binary_search(sources_.found, i, {}, &FoundWeight::index))
         continue;
-      else if (matches(ignore_missing_, i))
+      else if (ignore_missing_(name))
         report_.missing.push_back(name);
       else
         add_missing(weights_.all[i]);
     }
   }
 
-  // Whether the expressions match a name of a parameter, the tied ones too.
-  bool matches(const NameExpressions& expressions, std::size_t index) const {
-    return expressions.match(weights_.all[index].name) ||
-           std::ranges::any_of(weights_.tied, [&](const auto& tied) {
-             return tied.second == index && expressions.match(tied.first);
-           });
-  }
   bool is_excluded(std::size_t index) const {
-    return (!only_.empty() && !matches(only_, index)) || matches(except_, index);
+    const std::string& name = weights_.all[index].name;
+    return !only_(name) || except_(name);
   }
 
   void add_match(std::size_t index, const WeightSource& source) {
@@ -172,8 +170,7 @@ class Loader {
 
   void add_unexpected(const WeightSource& source) {
     const std::string& name = source.weight.name;
-    const bool is_ignored =
-        ignore_unexpected_.match(source.dataset) || ignore_unexpected_.match(name);
+    const bool is_ignored = ignore_unexpected_(source.dataset) || ignore_unexpected_(name);
     if (is_ignored) {
       report_.unexpected.push_back(source.dataset);
       return;
@@ -304,8 +301,8 @@ class Loader {
   std::unique_ptr<const TensorFile> file_;
   Module<T>& model_;
   ModelWeights weights_;
-  NameExpressions ignore_missing_, ignore_unexpected_, only_, except_;
-  std::vector<std::pair<NameExpression, std::string>> renames_;
+  NameFilter ignore_unexpected_, ignore_missing_, only_ = every_name, except_;
+  std::vector<std::pair<NamePattern, std::string>> renames_;
   WeightSources sources_;
   std::vector<Match> matches_;
   Differences differences_;
@@ -339,7 +336,7 @@ std::ostream& operator<<(std::ostream& stream, const LoadWeightsReport& report) 
   write("tied", report.tied);
   write("missing", report.missing);
   write("unexpected", report.unexpected);
-  write("left", report.unused);
+  write("unused", report.unused);
   return stream << out.str();
 }
 

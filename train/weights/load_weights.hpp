@@ -42,11 +42,13 @@ struct LoadWeightsOptions {
   std::string prefix = "";
 };
 
+// Returns the names of all layouts that `load_weights` recognises, in the order in which it tries
+// them: "state_dict", "nanoGPT", "GPT-2", …
+WEFT_API std::vector<std::string> loadable_layouts();
+
 // What was loaded. All names have '.' for '/'.
 struct [[nodiscard]] LoadWeightsReport {
-  // The layout of the file: "state_dict", "PyTorch modules", "nanoGPT", "GPT-2", "Llama",
-  // "GPT-NeoX", "BERT", "Keras 3",
-  // "Keras 2", "GPT-2 of TensorFlow", "BERT of TensorFlow".
+  // The layout of the file, one of `loadable_layouts()`: "GPT-2".
   std::string layout;
   // The prefix of the parameters' names in the file: "", "model.", …
   std::string prefix;
@@ -65,8 +67,8 @@ struct [[nodiscard]] LoadWeightsReport {
   std::vector<std::string> tied;
   std::vector<std::string> missing;     // ignored: parameters that keep their values
   std::vector<std::string> unexpected;  // ignored: datasets of the file
-  // Parameters that the options exclude, and datasets that are none of the model: outside the
-  // prefix, or such as the layout has beside the parameters (causal masks, optimizers' states).
+  // Parameters excluded by the options, and datasets without a parameter in the model: datasets
+  // outside the prefix, causal masks, optimizer states.
   std::vector<std::string> unused;
 };
 
@@ -83,8 +85,8 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& re
 //   as groups ("encoder/0/weight"). The weights of torch.nn.MultiheadAttention (packed or not),
 //   TransformerEncoder, TransformerDecoder and their layers, and of the d2l.ai book's attention and
 //   transformer blocks, are found under their names there.
-// - State_dicts of nanoGPT and of transformers' GPT-2, Llama, Mistral, Qwen2, Qwen3 and GPT-NeoX,
-//   for a Gpt, and of its BERT, for a Bert.
+// - State_dicts of nanoGPT and of transformers' GPT-2, Llama, Mistral, Qwen2, Qwen3, GPT-NeoX and
+//   BLOOM, for a Gpt, of its BERT, for a Bert, and of its T5, for an EncoderDecoder.
 // - Keras 3 (.weights.h5) and Keras 2 (.h5, the weights alone or a whole model), of which Dense,
 //   EinsumDense, Embedding, LayerNormalization and MultiHeadAttention are read, of Keras 3 also
 //   GRU (with `reset_after`), LSTM and SimpleRNN. Recurrent layers of Keras 2 and kernels of Conv1D

@@ -236,9 +236,14 @@ TEST_CASE("convert_weights: what cannot be converted is refused, and the old fil
   };
   CHECK(contains(error_of(golden / "torch_flat.h5", {.layout = Layout::gpt2}),
                  "expected weights with names in the layout gpt2, got dense1.bias"));
+  CHECK(
+      contains(error_of(golden / "keras_30.weights.h5", {}),
+               "expected a layout that convert_weights reads (weft, state_dict, nanoGPT, GPT-2, "));
   CHECK(contains(error_of(golden / "keras_30.weights.h5", {}),
-                 "expected weights of weft, PyTorch, nanoGPT, GPT-2 or BERT, got the layout "
-                 "Keras 3, of which weights can be loaded into a model only"));
+                 "got the layout Keras 3, whose weights only load_weights can read"));
+  CHECK(contains(error_of(golden / "gpt_nano.h5", {.layout = Layout::bloom}),
+                 "expected a layout that can be written without a model's number of heads, got "
+                 "bloom"));
   CHECK(contains(error_of(folder / "none.h5", {}), "none.h5"));
   CHECK(contains(error_of(to, {}), "to.h5"));
   CHECK(contains(error_with("h.0.attn.c_attn.weight", Tensor<float>({4, 2})),

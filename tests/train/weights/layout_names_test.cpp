@@ -1,4 +1,10 @@
 // Names of weights in other programs and in weft.
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include <weft/train/weights/convert_weights.hpp>
+#include <weft/train/weights/load_weights.hpp>
 #include "tests/catch.hpp"
 #include "train/weights/internal/differences.hpp"
 #include "train/weights/internal/layouts.hpp"
@@ -39,6 +45,20 @@ TEST_CASE("layouts: names of datasets in files of other programs", "[train]") {
   }));
   CHECK(weights_in(layout, theirs).size() == 1);
   CHECK(name_in(layout, theirs) == ours);
+}
+
+TEST_CASE("layouts: the guide names all of them", "[train]") {
+  std::ifstream file(WEFT_SOURCE "/examples/guide/weights.md");
+  const std::string guide(std::istreambuf_iterator<char>(file), {});
+  const auto loadable = loadable_layouts();
+  REQUIRE(loadable.size() == 14);
+  for (const std::string& name : loadable) CHECK_THAT(guide, Catch::Contains('`' + name + '`'));
+  for (const auto& [layout, name] : layout_names)
+    CHECK_THAT(guide, Catch::Contains('`' + std::string(name) + '`') ||
+                          Catch::Contains("Layout::" + std::string(name)));
+  for (const char* name : {"Keras 2", "Keras 3", "GPT-NeoX", "BLOOM"})
+    CHECK(std::ranges::count(convertible_layouts(), name) == 0);
+  CHECK(convertible_layouts().size() == loadable.size() + 1 - 4);
 }
 
 TEST_CASE("layouts: names that are not those of a layer stay, also in part", "[train]") {

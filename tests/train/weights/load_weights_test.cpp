@@ -13,7 +13,7 @@
 #include "tests/train/temporary_folder.hpp"
 #include "tests/train/weights/loading_error.hpp"
 #include "tests/train/weights/weight_file.hpp"
-#include "train/weights/internal/name_expression.hpp"
+#include "train/weights/internal/name_pattern.hpp"
 
 namespace weft {
 namespace {
@@ -72,7 +72,7 @@ TEST_CASE("load_weights: names are changed by regular expressions, one after the
 
 TEST_CASE("load_weights: replacements have ECMAScript's format", "[train]") {
   const auto replaced = [](const char* pattern, const char* name, const char* replacement) {
-    return NameExpression("rename", pattern).replaced(name, replacement);
+    return NamePattern("rename", pattern).replaced(name, replacement);
   };
   CHECK(replaced("(\\w)(\\d)", "a1.b2", "$2$1") == "1a.2b");
   CHECK(replaced("b", "abc", "[$&]") == "a[b]c");
@@ -94,7 +94,7 @@ TEST_CASE("load_weights: only some parameters, and all but some", "[train]") {
   const LoadWeightsReport report = load_weights(data("gpt_huggingface.h5"), model, options);
   CHECK(report.loaded.size() == 17);
   CHECK(report.unused.size() == 19);
-  CHECK_THAT(str_cat(report), Catch::Contains("19 left: positions.weight, blocks.0."));
+  CHECK_THAT(str_cat(report), Catch::Contains("19 unused: positions.weight, blocks.0."));
   for (const auto& [name, parameter] : named_parameters<float>(model)) {
     const bool is_loaded = name.starts_with("blocks.1.") || name == "tokens.weight";
     INFO(name);

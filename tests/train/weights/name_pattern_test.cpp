@@ -20,6 +20,18 @@ TEST_CASE("matching: selects names that an expression matches as a whole", "[tra
   CHECK_FALSE(matching("")("a"));
 }
 
+TEST_CASE("matching_any: selects names that one of several expressions matches", "[train]") {
+  const NameFilter filter = matching_any({"a\\..*", "b"});
+  CHECK(filter("a.weight"));
+  CHECK(filter("b"));
+  CHECK_FALSE(filter("b.weight"));
+  CHECK_FALSE(matching_any({})(""));
+  CHECK_THAT(message_of<ValueError>([] {
+               (void)matching_any({"a", "("}, "only");
+             }),
+             Catch::StartsWith("only: expected a regular expression, got '('"));
+}
+
 TEST_CASE("matching: refuses what is no expression, or is nested too deeply", "[train]") {
   const auto error = [](const std::string& pattern) {
     return message_of<ValueError>([&] { (void)matching(pattern, "layers"); });

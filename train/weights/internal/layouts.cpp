@@ -6,6 +6,8 @@
 #include <ranges>
 
 #include "weft/autograd/error.hpp"
+#include "weft/train/weights/convert_weights.hpp"
+#include "weft/train/weights/load_weights.hpp"
 
 namespace weft {
 namespace {
@@ -447,6 +449,21 @@ WeightPart WeightLayout::dataset_of(const std::string& weight) const {
   if (!weight.starts_with("output.")) dataset.name.insert(0, group);
   dataset.is_transposed = has_any(transposed, dataset.name);
   return dataset;
+}
+
+std::vector<std::string> loadable_layouts() {
+  std::vector<std::string> names;
+  for (const WeightLayout& layout : weight_layouts())
+    if (names.empty() || names.back() != layout.name) names.push_back(layout.name);
+  return names;
+}
+
+std::vector<std::string> convertible_layouts() {
+  std::vector<std::string> names = loadable_layouts();
+  std::erase_if(names,
+                [](const std::string& name) { return !weight_layout(name).is_convertible(); });
+  names.insert(names.begin(), "weft");
+  return names;
 }
 
 const std::vector<WeightLayout>& weight_layouts() {

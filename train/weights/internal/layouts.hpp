@@ -78,6 +78,8 @@ struct WEFT_API WeightLayout {
   // states, which then is 0.
   bool has_keras_cells = false;
 
+  // Whether the weights of a file can be told without a model.
+  bool is_convertible() const { return !packs_by_head && !has_keras_cells && foreign.empty(); }
   // The weights in a dataset of a name.
   std::vector<WeightPart> weights_in(const std::string& dataset) const;
   // The reverse: the dataset of a weight, with an empty name where the layout has none.

@@ -138,10 +138,10 @@ WeightSources sources_in(const WeightLayout& layout, const ModelWeights& model, 
     if (name.starts_with(result.prefix) && !source.weight.is_optional)
       result.unexpected.push_back(source);
     else
-      result.left.push_back(source.dataset);
+      result.unused.push_back(source.dataset);
   }
   std::ranges::sort(result.unexpected, {}, &WeightSource::dataset);
-  std::ranges::sort(result.left);
+  std::ranges::sort(result.unused);
   return result;
 }
 

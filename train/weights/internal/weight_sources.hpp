@@ -76,7 +76,7 @@ struct WeightSources {
   // The other datasets below the prefix.
   std::vector<WeightSource> unexpected = {};
   // The names of the other datasets.
-  std::vector<std::string> left = {};
+  std::vector<std::string> unused = {};
   // "tokens.weight: wte.weight, transformer.wte.weight": datasets of which only one can be meant.
   std::vector<std::string> ambiguous = {};
 };
