@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <numbers>
 
 #include "weft/autograd/error.hpp"
@@ -156,9 +157,21 @@ double Random::normal() {
   return normal_of(first, second);
 }
 
+void Random::count_zeros(const Shape& shape) {
+  const auto most = std::numeric_limits<std::uint64_t>::max(),
+             count = static_cast<std::uint64_t>(shape.elements());
+  state_.draws = count > most - state_.draws ? most : state_.draws + count;
+  if (state_.draws > max_numbers_)
+    fail<ValueError>("Random::zeros", str_cat("at most ", max_numbers_, " numbers"),
+                     str_cat(state_.draws, " with a tensor of shape ", shape));
+}
+
 template <class T>
 Tensor<T> Random::uniform_tensor(Shape shape, double low, double high) {
-  if (state_.is_constant) return Tensor<T>(shape);
+  if (state_.is_constant) {
+    count_zeros(shape);
+    return Tensor<T>(shape);
+  }
   auto tensor = Tensor<T>::uninitialized(shape);
   fill_in_parallel<1>(state_, tensor.values(), [=](const double* numbers) {
     return static_cast<T>(low + (high - low) * numbers[0]);
@@ -168,7 +181,10 @@ Tensor<T> Random::uniform_tensor(Shape shape, double low, double high) {
 
 template <class T>
 Tensor<T> Random::normal_tensor(Shape shape, double mean, double standard_deviation) {
-  if (state_.is_constant) return Tensor<T>(shape);
+  if (state_.is_constant) {
+    count_zeros(shape);
+    return Tensor<T>(shape);
+  }
   auto tensor = Tensor<T>::uninitialized(shape);
   fill_in_parallel<2>(state_, tensor.values(), [=](const double* numbers) {
     return static_cast<T>(mean + standard_deviation * normal_of(numbers[0], numbers[1]));

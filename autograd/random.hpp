@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/tensor.hpp"
@@ -41,8 +42,14 @@ class WEFT_API Random {
   explicit Random(std::uint64_t seed) : state_{seed, 0} {}  // starts a new sequence
   explicit Random(State state) : state_(state) {}           // continues from a `state()`
   // Returns a sequence in which every number is 0, for models whose weights will be loaded:
-  // creating their tensors then takes no time.
-  static Random zeros() { return Random(State{.is_constant = true}); }
+  // creating their tensors then takes no time. If the tensors contain more than `max_numbers`
+  // numbers in total, creating the next one throws ValueError before it takes memory, and `draws`
+  // of the state is greater than `max_numbers`: the sizes of a model can come from a file.
+  static Random zeros(std::uint64_t max_numbers = std::numeric_limits<std::uint64_t>::max()) {
+    Random random(State{.is_constant = true});
+    random.max_numbers_ = max_numbers;
+    return random;
+  }
   State state() const { return state_; }  // the current state
 
   // Returns a number uniform over all 64-bit values.
@@ -73,7 +80,11 @@ class WEFT_API Random {
   }
 
  private:
+  // Counts the numbers of a tensor of zeros. Throws ValueError if `zeros` does not allow them.
+  void count_zeros(const Shape& shape);
+
   State state_;
+  std::uint64_t max_numbers_ = std::numeric_limits<std::uint64_t>::max();  // of `zeros`
 };
 
 }  // namespace weft

@@ -9,6 +9,7 @@
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/parameter.hpp"
+#include "weft/layers/model_description.hpp"
 #include "weft/layers/name_filter.hpp"
 
 namespace weft {
@@ -69,6 +70,10 @@ class WEFT_API Module {
   // Registers the type and each parameter, buffer and child. If several members register the same
   // parameter (tied weights), it counts as one parameter, with the first of its names.
   virtual void members(Members<T>& members) const = 0;
+
+  // Returns the type and the options of a model, which checkpoints contain so that programs can
+  // create the model again, for example with load_gpt. Nothing by default.
+  virtual std::optional<ModelDescription> description() const { return std::nullopt; }
 
  protected:
   Module() = default;

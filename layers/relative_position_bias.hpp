@@ -25,6 +25,16 @@ struct RelativePositionBiasOptions {
   // of distance 0.
   bool bidirectional = true;
 
+  // Calls visit(name, value) for each field of `self`, which may be const.
+  template <class Self, class Visit>
+  static void for_each_field(Self& self, const Visit& visit) {
+    visit("num_heads", self.num_heads);
+    visit("alibi", self.alibi);
+    visit("num_buckets", self.num_buckets);
+    visit("max_distance", self.max_distance);
+    visit("bidirectional", self.bidirectional);
+  }
+
   friend bool operator==(const RelativePositionBiasOptions&,
                          const RelativePositionBiasOptions&) = default;
 };

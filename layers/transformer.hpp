@@ -90,6 +90,37 @@ struct WEFT_API TransformerOptions {
   template <class T>
   BlockNorm<T> make_norm() const;
 
+  // Calls visit(name, value) for each field of `self`, which may be const, and visit(name, value,
+  // names) for each enumeration.
+  template <class Self, class Visit>
+  static void for_each_field(Self& self, const Visit& visit) {
+    visit("num_blocks", self.num_blocks);
+    visit("num_hiddens", self.num_hiddens);
+    visit("ffn_num_hiddens", self.ffn_num_hiddens);
+    visit("num_heads", self.num_heads);
+    visit("head_size", self.head_size);
+    visit("dropout", self.dropout);
+    visit("activation", self.activation, activation_names);
+    visit("norm_first", self.norm_first);
+    visit("parallel_residual", self.parallel_residual);
+    visit("attention_bias", self.attention_bias);
+    visit("attention_output_bias", self.attention_output_bias);
+    visit("rotary", self.rotary);
+    visit("qk_norm_eps", self.qk_norm_eps);
+    visit("window", self.window);
+    visit("num_kv_heads", self.num_kv_heads);
+    visit("scoring", self.scoring, scoring_names);
+    visit("swiglu", self.swiglu);
+    visit("gate_activation", self.gate_activation, activation_names);
+    visit("ffn_bias", self.ffn_bias);
+    visit("norm", self.norm, norm_names);
+    visit("norm_eps", self.norm_eps);
+    visit("norm_bias", self.norm_bias);
+    visit("recompute", self.recompute);
+    visit("position_bias", self.position_bias);
+    visit("final_norm", self.final_norm);
+  }
+
   friend bool operator==(const TransformerOptions&, const TransformerOptions&) = default;
 };
 

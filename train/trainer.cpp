@@ -205,7 +205,6 @@ class TrainingLoop<T>::Run {
   }
 
   // --- Profile ------------------------------------------------------------------------------
-
   std::unique_ptr<Profile> new_profile() const {
     const bool measures = options_.profile && processes_.is_root();
     return measures ? std::make_unique<Profile>(trainer_.model_) : nullptr;
@@ -213,7 +212,6 @@ class TrainingLoop<T>::Run {
   Profile* profile() const { return profile_.get(); }
 
   // --- Validation ---------------------------------------------------------------------------
-
   bool is_scheduled_validation() const {
     const std::int64_t every_steps = validation_->every_steps;
     return every_steps > 0 ? progress_.step % every_steps == 0 : progress_.batch == 0;
@@ -302,7 +300,6 @@ class TrainingLoop<T>::Run {
   }
 
   // --- Stopping -----------------------------------------------------------------------------
-
   void vote(bool stops) {
     const int exit_status = options_.interrupt ? options_.interrupt->exit_status() : 0;
     end_vote_ = common_vote(processes_, {exit_status, stops});
@@ -323,7 +320,6 @@ class TrainingLoop<T>::Run {
   }
 
   // --- Files --------------------------------------------------------------------------------
-
   NamedStates<T> states() {
     NamedStates<T> states = trainer_.also_saved_;
     states.emplace_back("optimizer", optimizer_);
@@ -442,13 +438,14 @@ void TrainingLoop<T>::validate_with(Validation validation) {
 }
 
 template <class T>
-void TrainingLoop<T>::register_for_checkpointing(const std::string& name, Stateful<T>& object) {
-  path_of_name(name);
-  const bool is_used = std::ranges::any_of(
-      also_saved_, [&](const NamedState<T>& saved) { return saved.name == name; });
-  if (is_used || name == "model" || name == "optimizer" || name == "progress")
-    fail<ValueError>("trainer: register_for_checkpointing", "an unused name", "'" + name + "'");
-  also_saved_.emplace_back(name, object);
+void TrainingLoop<T>::register_for_checkpointing(const NamedState<T>& state) {
+  path_of_name(state.name);
+  std::vector<std::string> used{"model", "model_options", "optimizer", "progress"};
+  for (const NamedState<T>& saved : also_saved_) used.push_back(saved.name);
+  if (std::ranges::find(used, state.name) != used.end())
+    fail<ValueError>("trainer: register_for_checkpointing", "an unused name",
+                     "'" + state.name + "'");
+  also_saved_.push_back(state);
 }
 
 template <class T>
@@ -473,12 +470,6 @@ void TrainingLoop<T>::after_step(std::function<void(const StepReport&)> function
   };
   check_function("trainer: after_step", function);
   observers_.push_back(std::make_shared<StepObserver>(std::move(function)));
-}
-
-template <class T>
-void TrainingLoop<T>::track_average(ExponentialMovingAverage<T>& average) {
-  register_for_checkpointing("average", average);
-  average_ = &average;
 }
 
 template <class T>

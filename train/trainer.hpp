@@ -133,9 +133,18 @@ class WEFT_API TrainingLoop {
   void validate_with(Validation validation);
 
   // Adds an object to the checkpoints, such as the program's configuration. Call before `run`.
-  // Throws ValueError for a name that is already used (the trainer uses "model", "optimizer" and
-  // "progress") or that is not valid in a checkpoint.
-  void register_for_checkpointing(const std::string& name, Stateful<T>& object);
+  // Throws ValueError for a name that is already used (the trainer uses "model", "model_options",
+  // "optimizer" and "progress") or that is not valid in a checkpoint.
+  void register_for_checkpointing(const std::string& name, Stateful<T>& object) {
+    register_for_checkpointing(NamedState<T>(name, object));
+  }
+  // Adds a copy of a tokenizer to the checkpoints. With the name "tokenizer", load_gpt and
+  // load_tokenizer find it there. A training that resumes must have the same tokens. Call before
+  // `run`. Throws the same exceptions as the function above.
+  //   trainer.register_for_checkpointing("tokenizer", Vocabulary::of_characters(text));
+  void register_for_checkpointing(const std::string& name, const Tokenizer& tokenizer) {
+    register_for_checkpointing(NamedState<T>(name, tokenizer));
+  }
 
   // Sets a function that adds examples to the report in `folder`: generated text, tables, attention
   // maps (see ReportSection). It is called in the root process after each validation. Call before
@@ -154,7 +163,10 @@ class WEFT_API TrainingLoop {
   // Updates `average` after each step and adds it to the checkpoints, as "average". Validations use
   // the averaged parameters, and load_checkpoint(…/best.h5, model) and load_weights read them.
   // Throws ValueError if the name "average" is already used.
-  void track_average(ExponentialMovingAverage<T>& average);
+  void track_average(ExponentialMovingAverage<T>& average) {
+    register_for_checkpointing("average", average);
+    average_ = &average;
+  }
 
   // Trains until the end and saves the final state in last.h5.
   //
@@ -187,6 +199,7 @@ class WEFT_API TrainingLoop {
 
  private:
   class Run;
+  void register_for_checkpointing(const NamedState<T>& state);
 
   Module<T>& model_;
   Optimizer<T>& optimizer_;

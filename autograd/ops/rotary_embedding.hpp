@@ -3,7 +3,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
+#include "weft/autograd/enum_names.hpp"
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/tape.hpp"
 
@@ -15,6 +17,14 @@ enum class RotaryPairs {
   interleaved  // 2j and 2j + 1, as in the RoFormer paper, GPT-J and Meta's Llama files
 };
 
+inline constexpr EnumNames<RotaryPairs, 2> rotary_pairs_names{{
+    {RotaryPairs::halves, "halves"},
+    {RotaryPairs::interleaved, "interleaved"},
+}};
+inline std::string to_string(RotaryPairs pairs) {
+  return name_of("rotary pairs", pairs, rotary_pairs_names);
+}
+
 // Restricts RotaryOptions::factor to low frequencies, for models that were first trained on shorter
 // sequences, such as Llama 3.1. Frequencies with fewer than `low` turns in `original_len` positions
 // are divided by the factor, and frequencies with more than `high` turns are not. Frequencies in
@@ -23,6 +33,14 @@ struct RotaryBand {
   double low = 1.0;           // number of turns, > 0
   double high = 4.0;          // number of turns, > low
   Index original_len = 8192;  // sequence length that the model was first trained on
+
+  // Calls visit(name, value) for each field of `self`, which may be const.
+  template <class Self, class Visit>
+  static void for_each_field(Self& self, const Visit& visit) {
+    visit("low", self.low);
+    visit("high", self.high);
+    visit("original_len", self.original_len);
+  }
 
   friend bool operator==(const RotaryBand&, const RotaryBand&) = default;
 };
@@ -40,6 +58,18 @@ struct RotaryOptions {
   // interpolation; Chen et al., 2023).
   double factor = 1.0;
   std::optional<RotaryBand> band = {};  // restricts `factor`; no restriction if not set
+
+  // Calls visit(name, value) for each field of `self`, which may be const, and visit(name, value,
+  // names) for each enumeration.
+  template <class Self, class Visit>
+  static void for_each_field(Self& self, const Visit& visit) {
+    visit("base", self.base);
+    visit("pairs", self.pairs, rotary_pairs_names);
+    visit("first_position", self.first_position);
+    visit("size", self.size);
+    visit("factor", self.factor);
+    visit("band", self.band);
+  }
 
   friend bool operator==(const RotaryOptions&, const RotaryOptions&) = default;
 };

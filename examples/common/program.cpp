@@ -1,5 +1,6 @@
 #include "examples/common/program.hpp"
 
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -28,19 +29,28 @@ class Silence : public std::streambuf {
   std::streambuf* before_;
 };
 
-int run(const ProcessGroup& processes, const std::string& name, const std::function<int()>& work,
-        int error_status) {
+// Calls `work`, which returns an exit status. Calls fail(message, exit status), which does as well,
+// if it throws.
+template <class Work, class Fail>
+int run(const std::string& name, const Work& work, int error_status, const Fail& fail) {
   try {
     const int status = work();
     if (flush_output(name) || status != 0) return status;
   } catch (const UsageError& error) {
-    return processes.abort(str_cat(name, ": ", error.what(), " (see ", name, " --help)"), 2);
+    return fail(str_cat(name, ": ", error.what(), " (see ", name, " --help)"), 2);
   } catch (const std::bad_alloc&) {
-    return processes.abort(name + ": out of memory", error_status);
+    return fail(name + ": out of memory", error_status);
   } catch (const std::exception& error) {
-    return processes.abort(str_cat(name, ": ", error.what()), error_status);
+    return fail(str_cat(name, ": ", error.what()), error_status);
   }
   return error_status;
+}
+
+// The number of processes that mpirun says it has started: Open MPI's, or MPICH's and Slurm's.
+std::string launched_processes() {
+  for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+    if (const char* const number = std::getenv(name)) return number;
+  return "1";
 }
 
 }  // namespace
@@ -51,19 +61,23 @@ int run_training(const std::string& name, const std::function<int(ProcessGroup&)
   std::optional<Silence> silence;
   if (!processes.is_root()) silence.emplace();
   return run(
-      processes, name, [&] { return work(processes); }, error_status);
+      name, [&] { return work(processes); }, error_status,
+      [&](const std::string& message, int status) { return processes.abort(message, status); });
 }
 
 int run_program(const std::string& name, const std::function<int()>& work, int error_status) {
-  return run_training(
+  return run(
       name,
-      [&](const ProcessGroup& processes) {
-        if (processes.size() > 1)
-          fail<UsageError>("mpirun", "one process for a command that does not train",
-                           processes.size());
+      [&] {
+        if (const std::string number = launched_processes(); number != "1")
+          fail<UsageError>("mpirun", "one process for a command that does not train", number);
         return work();
       },
-      error_status);
+      error_status,
+      [](const std::string& message, int status) {
+        std::cerr << message << std::endl;
+        return status;
+      });
 }
 
 int run_tour_program(int argc, char** argv, const std::string& name, const std::string& about,

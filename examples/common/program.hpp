@@ -11,12 +11,12 @@ namespace weft::examples {
 
 // Runs `work`, which returns an exit status. Returns that status, `error_status` if it throws or
 // its output could not be written, or 2 if it throws UsageError. An error is printed to standard
-// error as one line that starts with `name`.
+// error as one line that starts with `name`. It is an error if mpirun has started several
+// processes.
 int run_program(const std::string& name, const std::function<int()>& work, int error_status = 1);
 
-// The same for a program, or a command, that trains with the processes that mpirun started, or
-// alone: of several only the first one writes to standard output, and an error of one ends all.
-// Those of `run_program` end with an error when there are several.
+// Runs a program or a command that trains, like run_program, with the processes that mpirun
+// started. Only the first process writes to standard output, and an error of one ends all.
 int run_training(const std::string& name, const std::function<int(ProcessGroup&)>& work,
                  int error_status = 1);
 

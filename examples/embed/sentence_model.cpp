@@ -14,11 +14,11 @@ SentenceModel::SentenceModel(const std::filesystem::path& folder)
 
 SentenceModel::SentenceModel(SentenceFiles files)
     : tokenizer(files.vocabulary, files.tokenizer),
-      encoder(load_pretrained_bert(files.transformer)),
+      encoder(load_bert(files.transformer, {.tokenizer = false}).model),
       pooling(files.pooling),
       dense(std::move(files.dense)),
       prompt(std::move(files.prompt)) {
-  max_len = encoder.positions.weight.shape()[0] - encoder.first_position;
+  max_len = encoder.options.max_len;
   max_len = std::min(max_len, files.max_len.value_or(max_len));
   const std::filesystem::path& folder = files.transformer;
   if (const Index rows = encoder.tokens.weight.shape()[0]; tokenizer.size() > rows)

@@ -16,8 +16,8 @@ namespace weft::embed {
 
 class SentenceModel {
  public:
-  // Reads a folder that load_pretrained_bert reads, with tokenizer.json or vocab.txt and the files
-  // of read_sentence_files. Throws the same exceptions as these two functions.
+  // Reads a folder that load_bert reads, with tokenizer.json or vocab.txt and the files of
+  // read_sentence_files. Throws the same exceptions as these two functions.
   explicit SentenceModel(const std::filesystem::path& folder);
 
   // Returns [CLS], the tokens of the prompt and a sentence, cut so that max_len tokens remain, and

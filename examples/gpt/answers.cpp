@@ -15,7 +15,7 @@ constexpr Index more_tokens = 32;
 }  // namespace
 
 std::vector<Question> questions_of(const SavedModel& saved, const std::vector<LearnedText>& texts) {
-  const TokenIds ends = saved.ends();
+  const TokenIds& ends = saved.eos_token_ids;
   std::vector<Question> questions;
   for (const auto& [tokens, learned] : texts) {
     std::size_t end = tokens.size();
@@ -50,14 +50,14 @@ std::vector<std::string> answers_to(std::span<const Question> questions, const S
     static_cast<void>(generate(saved.model, prompts,
                                {.max_tokens = std::ranges::max(left),
                                 .sampling = {.temperature = 0.0},
-                                .eos_token_ids = saved.ends(),
+                                .eos_token_ids = saved.eos_token_ids,
                                 .on_token =
                                     [&](Index prompt, TokenId token) {
                                       const auto index = static_cast<std::size_t>(prompt);
                                       answers[first + index] += saved.tokenizer.token(token);
                                       return --left[index] > 0;
                                     },
-                                .max_context = saved.context}));
+                                .max_context = saved.context()}));
   }
   return answers;
 }

@@ -24,8 +24,8 @@ std::vector<std::string> names_of(const Tokenizer& tokenizer, const TokenIds& id
 std::string draw_attention(const SavedModel& saved, const std::string& text,
                            const std::filesystem::path& picture) {
   const TokenIds ids = saved.tokenizer.encode(text);
-  if (ids.empty() || std::ssize(ids) > saved.context)
-    fail<ValueError>("text", str_cat("1 … ", saved.context, " tokens"), ids.size());
+  if (ids.empty() || std::ssize(ids) > saved.context())
+    fail<ValueError>("text", str_cat("1 … ", saved.context(), " tokens"), ids.size());
   examples::HeatMaps maps;
   maps.title = "Attention of each token to those before it";
   maps.x_label = "token";

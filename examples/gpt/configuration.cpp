@@ -143,9 +143,6 @@ void Configuration::check_state() const {
 
 void Configuration::state(State<float>& state) {
   examples::save_settings(state, *this);
-  state.text("characters", characters);
-  state.text("byte_pairs", byte_pairs);
-  state.text("merges", merges);
   state.text("rotary_pairs", rotary_pairs);
 }
 

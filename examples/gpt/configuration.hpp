@@ -1,5 +1,5 @@
-// Configuration: the hyperparameters and the tokens of a language model. It is stored in
-// checkpoints, so that a model can be restored from its file alone.
+// Configuration: the hyperparameters of a language model and its training. It is stored in
+// checkpoints, so that a training can be resumed.
 #pragma once
 
 #include <cstdint>
@@ -48,14 +48,8 @@ class Configuration final : public Stateful<float> {
   std::int64_t validation_batches = 20;
   std::int64_t patience = 0;
   std::int64_t seed = 1;
-  // The tokens: a Vocabulary of characters, serialized by `Vocabulary::to_text`, or the files of a
-  // BytePairEncoding. What the model does not have is empty.
-  std::string characters;
-  std::string byte_pairs;
-  std::string merges;
   // How rotary positions pair channels (RotaryPairs), by which the weights were trained.
   std::string rotary_pairs = "halves";
-  bool has_tokens() const { return !characters.empty() || !byte_pairs.empty(); }
 
   // The options of a model with so many tokens.
   GptOptions model_options(Index vocabulary_size) const;
@@ -63,6 +57,10 @@ class Configuration final : public Stateful<float> {
   // Throws ValueError, naming the setting, for the first one that is out of range.
   void check_state() const override;
   void state(State<float>& state) override;
+  // Accepts the tokens, which are now the checkpoint's "tokenizer" (see tokenizer_of).
+  bool was_only_in_0_2(const std::string& name) const override {
+    return name == "characters" || name == "byte_pairs" || name == "merges";
+  }
 
   // See examples/common/settings.hpp.
   template <class Self, class Visit>

@@ -7,14 +7,15 @@
 #include <weft/train/text/generation/speculative.hpp>
 #include <weft/train/text/tokenizers/utf8_stream_decoder.hpp>
 #include "examples/gpt/stop_text.hpp"
+#include "examples/gpt/tokenizer.hpp"
 
 namespace weft::gpt {
 
 ContinuationPrinter::ContinuationPrinter(const SavedModel& saved, std::string stop,
                                          const GenerateOptions& options)
     : saved_(saved), stop_(std::move(stop)), options_(options) {
-  options_.eos_token_ids = saved.ends();
-  options_.max_context = saved.context;
+  options_.eos_token_ids = saved.eos_token_ids;
+  options_.max_context = saved.context();
 }
 
 void ContinuationPrinter::set_draft(const SavedModel& draft, Index proposals) {
@@ -25,8 +26,8 @@ void ContinuationPrinter::set_draft(const SavedModel& draft, Index proposals) {
 }
 
 void ContinuationPrinter::print(const std::string& prompt, std::uint64_t seed) {
-  const TokenIds ids =
-      prompt.empty() ? saved_.tokenizer.beginning() : saved_.tokenizer.encode_beginning(prompt);
+  const TokenIds ids = prompt.empty() ? beginning_of_text(saved_.tokenizer)
+                                      : saved_.tokenizer.encode_with_ends(prompt);
   std::cout << prompt << std::flush;
   print_after(ids, seed);
 }
@@ -64,7 +65,7 @@ std::string ContinuationPrinter::print_after(const TokenIds& ids, std::uint64_t 
   if (count > 1) timed_tokens_ += count - 1;
   seconds_ += last - first;
   // The last token is not a part of any context.
-  has_forgotten_ = has_forgotten_ || std::ssize(ids) + count - 1 > saved_.context;
+  has_forgotten_ = has_forgotten_ || std::ssize(ids) + count - 1 > saved_.context();
   return result;
 }
 
@@ -76,7 +77,7 @@ std::string ContinuationPrinter::report() const {
   out << '\n';
   if (draft_) out << accepted_ << " of the draft's " << proposed_ << " proposals were accepted\n";
   if (has_forgotten_)
-    out << "the text is longer than the context of " << saved_.context
+    out << "the text is longer than the context of " << saved_.context()
         << " tokens: its beginning was forgotten\n";
   return out.str();
 }

@@ -57,12 +57,12 @@ class TextReader {
       fail<ValueError>("line", "a prompt to the " + answer_name, form.empty() ? "none" : form);
     if (form == "messages") return conversation(messages_of(object.at(form)));
     if (form != "prompt")
-      return with_end(form_.tokenizer.encode_beginning(text_of(object, "text")));
+      return with_end(form_.tokenizer.encode_with_ends(text_of(object, "text")));
     if (answer_name.empty()) fail<ValueError>("line", "an answer to the prompt", "none");
     const std::string prompt = text_of(object, form), answer = text_of(object, answer_name);
     if (form_.chat) return conversation({{"user", prompt}, {"assistant", answer}});
     LearnedText text;
-    append(text, form_.tokenizer.encode_beginning(prompt), false);
+    append(text, form_.tokenizer.encode_with_ends(prompt), false);
     append(text, form_.tokenizer.encode(answer), true);
     append_end(text);
     return text;
@@ -109,11 +109,11 @@ class TextReader {
 }  // namespace
 
 TextForm::TextForm(const SavedModel& saved, Index most_tokens)
-    : tokenizer(saved.tokenizer), ends(saved.ends()), length(most_tokens) {
-  if (length > saved.context)
-    fail<ValueError>("--length",
-                     str_cat("at most the model's context of ", saved.context, " tokens"), length);
-  if (!saved.description) return;
+    : tokenizer(saved.tokenizer), ends(saved.eos_token_ids), length(most_tokens) {
+  if (length > saved.context())
+    fail<ValueError>(
+        "--length", str_cat("at most the model's context of ", saved.context(), " tokens"), length);
+  if (saved.folder.empty()) return;
   try {
     chat = ChatTemplate::load(saved.folder);
   } catch (const FileError&) {
@@ -126,7 +126,7 @@ std::vector<LearnedText> read_learned_texts(const fs::path& path, const TextForm
   const std::string all = read_texts(path);
   const auto length = static_cast<std::size_t>(form.length);
   if (path.extension() != ".jsonl") {
-    const TokenIds tokens = form.tokenizer.encode_beginning(all);
+    const TokenIds tokens = form.tokenizer.encode_with_ends(all);
     for (std::size_t begin = 0; begin + 1 < tokens.size(); begin += length) {
       const std::size_t end = std::min(begin + length + 1, tokens.size());
       const auto at = [&](std::size_t index) {

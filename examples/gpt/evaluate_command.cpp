@@ -32,7 +32,7 @@ std::string lines_text(const std::vector<TextLoss>& losses, std::string_view tex
 // How many answers to the prompts of data are as there, after each of them if `lines` says so.
 void print_answers(const SavedModel& saved, const std::string& data, bool lines) {
   const auto questions =
-      questions_of(saved, read_learned_texts(data, TextForm(saved, saved.context)));
+      questions_of(saved, read_learned_texts(data, TextForm(saved, saved.context())));
   if (questions.empty())
     fail<FileError>("'" + data + "'", "prompts and answers", "texts without prompts");
   const std::vector<std::string> answers = answers_to(questions, saved);

@@ -71,7 +71,7 @@ Index parts_of_batch(Index batch_size) { return batch_size < 8 ? 1 : 8; }
 std::vector<double> token_losses(const SavedModel& saved, const TokenIds& ids) {
   if (ids.size() < 2) fail<ValueError>("text", "at least two tokens", ids.size());
   std::vector<double> losses(ids.size() - 1);
-  const Index length = std::min(saved.context, std::ssize(losses));
+  const Index length = std::min(saved.context(), std::ssize(losses));
   const Index size = batch_size(saved, length);
   TextWindows windows(ids, length, size);
   (void)mean_metric<float>(

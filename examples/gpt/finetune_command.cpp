@@ -72,7 +72,7 @@ SavedModel load_base(const Options& options, const FinetuneConfiguration& config
                     "one with adapters (adapter_config.json); without --lora, they are merged and "
                     "all weights are trained");
   SavedModel base = SavedModel::load(options.model);
-  if (!base.description) fail<FileError>(what, "a folder with config.json", "a checkpoint");
+  if (base.folder.empty()) fail<FileError>(what, "a folder with config.json", "a checkpoint");
   unfreeze(base.model);  // after adapters were merged
   return base;
 }
@@ -160,7 +160,7 @@ void save_result(const fs::path& out, const SavedModel& base, bool has_adapters)
     save_lora(out, base.model, Layout::llama,
               fs::absolute(base.folder).lexically_normal().string());
   } else {
-    save_pretrained_gpt(out, base.model, *base.description);
+    save_pretrained(out, base.model, {.eos_token_ids = base.eos_token_ids});
     for (const std::string& name : description_files)
       if (fs::exists(base.folder / name))
         fs::copy_file(base.folder / name, out / name, fs::copy_options::overwrite_existing);

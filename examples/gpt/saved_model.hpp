@@ -2,32 +2,24 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 
-#include <weft/layers/models/gpt.hpp>
+#include <weft/autograd/precision.hpp>
 #include <weft/train/pretrained/pretrained.hpp>
-#include "examples/gpt/tokenizer.hpp"
 
 namespace weft::gpt {
 
-struct SavedModel {
-  // Loads a checkpoint of `gpt train`, or best.h5 of a folder; of a folder with config.json the
-  // model of Hugging Face (see load_pretrained_gpt) with tokenizer.json, or vocab.json and
-  // merges.txt; or of a folder with adapter_config.json the adapters of `gpt finetune`, and their
-  // model. Throws FileError, naming the file, when one cannot be read or does not fit the others.
-  // With Precision::bf16, the weights are rounded to it.
+struct SavedModel : LoadedModel<Gpt<float>> {
+  // Loads what load_gpt loads, a checkpoint that an earlier version of `gpt train` wrote, or a
+  // folder with adapter_config.json: the adapters of `gpt finetune`, merged with their model.
+  // Throws FileError, naming the file, if one cannot be read, does not fit the others, or if there
+  // are no tokens. With Precision::bf16, the weights are rounded to it.
   static SavedModel load(const std::filesystem::path& path, Precision weights = Precision::full);
 
-  Tokenizer tokenizer;
-  Gpt<float> model;
-  // The most tokens that the model predicts from.
-  Index context;
-  // Of a model of Hugging Face: its options and the tokens that end a text, and its folder.
-  std::optional<PretrainedGpt> description = {};
+  // The folder of a Hugging Face model; empty for a checkpoint.
   std::filesystem::path folder = {};
 
-  // The tokens that end a text.
-  TokenIds ends() const;
+  // The largest number of tokens that the model predicts from.
+  Index context() const { return model.options.max_len; }
 };
 
 }  // namespace weft::gpt

@@ -1,52 +1,17 @@
-// Tokenizer: the tokens of a language model, which are characters, byte pairs or those of a
-// tokenizer.json.
+// Tokens of language models: where they are in checkpoints, and what a text begins with.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
+#include <filesystem>
 
-#include <weft/train/data/vocabulary.hpp>
-#include <weft/train/text/tokenizers/byte_pair_encoding.hpp>
-#include <weft/train/text/tokenizers/pretrained_tokenizer.hpp>
-#include "examples/gpt/configuration.hpp"
+#include <weft/train/text/tokenizers/tokenizer.hpp>
 
 namespace weft::gpt {
 
-class Tokenizer {
- public:
-  explicit Tokenizer(Vocabulary characters) : tokens_(std::move(characters)) {}
-  explicit Tokenizer(BytePairEncoding byte_pairs) : tokens_(std::move(byte_pairs)) {}
-  explicit Tokenizer(PretrainedTokenizer pretrained) : tokens_(std::move(pretrained)) {}
+// Returns the tokenizer in a checkpoint of `gpt train`. Throws FileError if there is none.
+Tokenizer tokenizer_of(const std::filesystem::path& checkpoint);
 
-  // That of a checkpoint. Throws ValueError or FileError when it is none.
-  static Tokenizer of(const Configuration& configuration);
-  // Throws ValueError for a tokenizer.json, which checkpoints do not have.
-  void store_in(Configuration& configuration) const;
-
-  // "characters" or "bytepairs", as for --tokenizer.
-  std::string kind() const;
-  Index size() const;
-
-  // Throws ValueError for a text that is not UTF-8 and, naming it, for a character that the model
-  // does not know.
-  TokenIds encode(std::string_view text) const;
-  // The same with the tokens that begin a text for the model, if there are any ("<s>").
-  TokenIds encode_beginning(std::string_view text) const;
-  // The bytes of a token, which need not be whole characters; none for an id above those of a
-  // tokenizer.json.
-  const std::string& token(TokenId id) const;
-  // The tokens that end a document: none or one.
-  TokenIds ends() const;
-  // What stands before a text: the end of another one, or a line break. Throws ValueError when the
-  // model knows neither.
-  TokenIds beginning() const;
-
-  friend bool operator==(const Tokenizer& a, const Tokenizer& b);
-
- private:
-  std::variant<Vocabulary, BytePairEncoding, PretrainedTokenizer> tokens_;
-};
+// Returns what stands before a text: the end of the previous one, or a line break. Throws
+// ValueError if the model knows neither.
+TokenIds beginning_of_text(const Tokenizer& tokenizer);
 
 }  // namespace weft::gpt

@@ -23,8 +23,25 @@ struct Options {
   std::string preset = "tiny";
   std::string tokenizer = "characters";
   std::string tokenizer_files;
+  Tokenizer stored;  // of the checkpoint to resume from, if any
   examples::TrainingOptions training = {.out = default_folder};
 };
+
+std::string kind_of(const Tokenizer& tokenizer) {
+  return tokenizer.get_if<Vocabulary>() ? "characters" : "bytepairs";
+}
+
+// Returns the tokens of a checkpoint, which the first process reads.
+Tokenizer read_tokenizer(const fs::path& checkpoint, ProcessGroup& processes) {
+  Tokenizer::Text text;
+  text.kind = processes.broadcast_from_root([&] {
+    text = tokenizer_of(checkpoint).to_text();
+    return text.kind;
+  });
+  text.tokens = processes.broadcast_from_root([&] { return text.tokens; });
+  text.merges = processes.broadcast_from_root([&] { return text.merges; });
+  return Tokenizer::from_text(text);
+}
 
 // Parses the command line. Returns false when --help is given.
 bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
@@ -58,7 +75,8 @@ bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
   if (options.training.resume &&
       examples::resume_configuration(options.training.out, line, configuration, processes)) {
     // What is given must be that of the checkpoint.
-    const std::string stored = Tokenizer::of(configuration).kind();
+    options.stored = read_tokenizer(fs::path(options.training.out) / "last.h5", processes);
+    const std::string stored = kind_of(options.stored);
     options.tokenizer = stored;
     options.preset.clear();
     line.apply();
@@ -73,22 +91,20 @@ Tokenizer new_tokenizer(const Options& options, const Configuration& configurati
                         const std::string& text) {
   if (!options.tokenizer_files.empty()) {
     const fs::path folder = options.tokenizer_files;
-    return Tokenizer(BytePairEncoding::load(folder / "vocab.json", folder / "merges.txt"));
+    return BytePairEncoding::load(folder / "vocab.json", folder / "merges.txt");
   }
-  if (options.tokenizer == "characters") return Tokenizer(Vocabulary::of_characters(text));
-  return Tokenizer(BytePairEncoding::learn(TextSplit(text).training, configuration.vocabulary));
+  if (options.tokenizer == "characters") return Vocabulary::of_characters(text);
+  return BytePairEncoding::learn(TextSplit(text).training, configuration.vocabulary);
 }
 
-// That of the configuration, if it is a checkpoint's, otherwise a new one, which is stored in it.
-// Throws ValueError when the options ask for other tokens than the checkpoint's.
-Tokenizer make_tokenizer(const Options& options, Configuration& configuration,
+// Returns the tokens of the checkpoint, if there is one, otherwise new ones. Throws ValueError if
+// the options ask for other tokens than the checkpoint's.
+Tokenizer make_tokenizer(const Options& options, const Configuration& configuration,
                          const std::string& text) {
-  const bool is_resumed = configuration.has_tokens();
-  if (is_resumed && options.tokenizer_files.empty()) return Tokenizer::of(configuration);
+  if (!options.stored.empty() && options.tokenizer_files.empty()) return options.stored;
   Tokenizer tokenizer = new_tokenizer(options, configuration, text);
-  if (is_resumed && tokenizer != Tokenizer::of(configuration))
+  if (!options.stored.empty() && tokenizer != options.stored)
     fail<ValueError>("--tokenizer-files", "the tokens of the checkpoint", "different ones");
-  tokenizer.store_in(configuration);
   return tokenizer;
 }
 

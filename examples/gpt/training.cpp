@@ -64,7 +64,7 @@ void show_sample(ReportSection& section, const Gpt<float>& model, const Tokenize
                                          {.max_tokens = 200,
                                           .sampling = {.temperature = 0.8, .top_k = 200},
                                           .seed = 1,
-                                          .eos_token_ids = tokenizer.ends(),
+                                          .eos_token_ids = tokenizer.eos_token_ids(),
                                           .max_context = max_context});
   section.text("prompt", text_of(prompt));
   section.text("sample (temperature 0.8)", text_of(continuation));
@@ -109,6 +109,7 @@ TrainingResult train_model(Gpt<float>& model, Configuration& configuration,
   trainer.validate_on(
       held_out, {.every_steps = configuration.validate_every, .patience = configuration.patience});
   trainer.register_for_checkpointing("configuration", configuration);
+  trainer.register_for_checkpointing("tokenizer", tokenizer);
   const Index prompt_size = std::min<Index>(configuration.context, 16);
   const TokenIds prompt(tokens.validation.begin(), tokens.validation.begin() + prompt_size);
   trainer.show_examples([&](ReportSection& section) {

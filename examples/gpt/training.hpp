@@ -3,6 +3,7 @@
 
 #include <weft/train/data/vocabulary.hpp>
 #include <weft/train/trainer.hpp>
+#include "examples/gpt/configuration.hpp"
 #include "examples/gpt/tokenizer.hpp"
 
 namespace weft::gpt {
@@ -13,7 +14,8 @@ struct TokenSplit {
 };
 
 // Trains the model on windows that start at random places of tokens.training, with the
-// hyperparameters of the configuration, which is stored in checkpoints, and validates it on windows
+// hyperparameters of the configuration, which checkpoints contain along with the tokenizer, and
+// validates it on windows
 // of tokens.validation; the report has samples of what it writes. Those of `options` that the
 // configuration also contains are overwritten. Throws ValueError for tokens that are not enough for
 // one window, and what Trainer::run throws.

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
                            .swiglu = true,
                            .num_kv_heads = 2};
   Random random(1);
-  save_pretrained_gpt(folder, Gpt(options, random), {.options = options, .ends = {2}});
+  save_pretrained(folder, Gpt(options, random), {.eos_token_ids = {2}});
 
   std::string letters;
   for (char letter = 'a'; letter <= 'z'; ++letter)

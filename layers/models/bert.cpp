@@ -48,8 +48,9 @@ TransformerOptions BertOptions::transformer() const {
 }
 
 template <class T>
-Bert<T>::Bert(const BertOptions& options, Random& random)
-    : tokens(embedding<T>(checked(options).vocabulary_size, options, random)),
+Bert<T>::Bert(const BertOptions& bert_options, Random& random)
+    : options(checked(bert_options)),
+      tokens(embedding<T>(options.vocabulary_size, options, random)),
       positions({.num_hiddens = options.num_hiddens,
                  .max_len = options.max_len + options.first_position,
                  .standard_deviation = standard_deviation},
@@ -57,8 +58,7 @@ Bert<T>::Bert(const BertOptions& options, Random& random)
       segments(embedding<T>(options.num_segments, options, random)),
       norm({.num_hiddens = options.num_hiddens, .eps = options.norm_eps}),
       dropout(options.dropout),
-      blocks(options.transformer(), random),
-      first_position(options.first_position) {
+      blocks(options.transformer(), random) {
   for (TransformerEncoderBlock<T>& block : blocks.blocks)
     set_normal_weights(block, standard_deviation, standard_deviation, random);
   if (options.pooler) {
@@ -73,7 +73,8 @@ template <class T>
 Var<T> Bert<T>::states(const Tokens& input, const Var<T>& segment_vectors,
                        const ValidLens& valid_lens) const {
   const Var<T> x = tokens(segment_vectors.tape(), input);
-  const Index time = input.shape()[1], max_len = positions.weight.shape()[0] - first_position;
+  const Index time = input.shape()[1], first_position = options.first_position,
+              max_len = positions.weight.shape()[0] - first_position;
   if (time > max_len)
     fail<ValueError>("Bert: tokens",
                      str_cat("a sequence length of at most ", max_len, " (max_len)"), time);
@@ -112,6 +113,11 @@ Var<T> Bert<T>::pooled(const Var<T>& states) const {
   if (states.shape()[1] == 0)
     fail<ValueError>("Bert: states", "at least one position", states.shape());
   return (*pooler)(squeeze(slice(states, 1, 0, 1), 1), Activation::tanh);
+}
+
+template <class T>
+std::optional<ModelDescription> Bert<T>::description() const {
+  return ModelDescription{"Bert", option_values(options)};
 }
 
 template <class T>

@@ -41,6 +41,25 @@ struct WEFT_API BertOptions {
   // Returns the options of the encoder's blocks.
   TransformerOptions transformer() const;
 
+  // Calls visit(name, value) for each field of `self`, which may be const, and visit(name, value,
+  // names) for each enumeration.
+  template <class Self, class Visit>
+  static void for_each_field(Self& self, const Visit& visit) {
+    visit("vocabulary_size", self.vocabulary_size);
+    visit("max_len", self.max_len);
+    visit("first_position", self.first_position);
+    visit("num_segments", self.num_segments);
+    visit("num_hiddens", self.num_hiddens);
+    visit("num_heads", self.num_heads);
+    visit("num_blocks", self.num_blocks);
+    visit("ffn_num_hiddens", self.ffn_num_hiddens);
+    visit("dropout", self.dropout);
+    visit("activation", self.activation, activation_names);
+    visit("norm_eps", self.norm_eps);
+    visit("pooler", self.pooler);
+    visit("recompute", self.recompute);
+  }
+
   friend bool operator==(const BertOptions&, const BertOptions&) = default;
 };
 
@@ -55,7 +74,7 @@ template <class T = float>
 struct WEFT_API Bert : Module<T> {
   // Throws ValueError for sizes that are not > 0, a negative first_position, and options that a
   // block rejects.
-  Bert(const BertOptions& options, Random& random);
+  Bert(const BertOptions& bert_options, Random& random);
 
   // Encodes tokens [batch, time], with lengths `valid_lens` [batch] if padded; all tokens are in
   // segment 0. Returns [batch, time, num_hiddens]; the vectors of valid positions do not depend on
@@ -75,7 +94,10 @@ struct WEFT_API Bert : Module<T> {
   Var<T> pooled(const Var<T>& states) const;
 
   void members(Members<T>& members) const override;
+  // Returns "Bert" and the options.
+  std::optional<ModelDescription> description() const override;
 
+  BertOptions options;                     // the options of the model
   Embedding<T> tokens;                     // the token embedding
   LearnedPositionalEncoding<T> positions;  // the position embedding, learned
   Embedding<T> segments;                   // the segment embedding
@@ -83,7 +105,6 @@ struct WEFT_API Bert : Module<T> {
   Dropout<T> dropout;                      // applied to the normalized sum
   TransformerEncoder<T> blocks;            // the encoder, post-norm
   std::optional<Linear<T>> pooler;         // the linear map of `pooled`
-  Index first_position;                    // see BertOptions
 
  private:
   // Returns the states [batch, time, num_hiddens], given the vectors of the segments.

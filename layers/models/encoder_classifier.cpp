@@ -28,8 +28,10 @@ OneOf<T, PositionalEncoding, LearnedPositionalEncoding> positions(
 }  // namespace
 
 template <class T>
-EncoderClassifier<T>::EncoderClassifier(const EncoderClassifierOptions& options, Random& random)
-    : embedding({.num_embeddings = checked(options).vocabulary_size,
+EncoderClassifier<T>::EncoderClassifier(const EncoderClassifierOptions& model_options,
+                                        Random& random)
+    : options(checked(model_options)),
+      embedding({.num_embeddings = options.vocabulary_size,
                  .embedding_dim = options.transformer.num_hiddens},
                 random),
       position(positions<T>(options, random)),
@@ -44,6 +46,11 @@ Var<T> EncoderClassifier<T>::operator()(Tape<T>& tape, const Tokens& tokens,
   check_tokens("EncoderClassifier: tokens", tokens);
   const Var<T> states = encoder(position(embedding(tape, tokens)), valid_lens);
   return output(pooling(states, valid_lens));
+}
+
+template <class T>
+std::optional<ModelDescription> EncoderClassifier<T>::description() const {
+  return ModelDescription{"EncoderClassifier", option_values(options)};
 }
 
 template <class T>

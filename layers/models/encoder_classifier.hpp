@@ -23,6 +23,21 @@ struct EncoderClassifierOptions {
   Pooling pooling = Pooling::mean;
   // Options of the encoder; `dropout` also applies to the embeddings.
   TransformerOptions transformer = {};
+
+  // Calls visit(name, value) for each field of `self`, which may be const, and visit(name, value,
+  // names) for each enumeration.
+  template <class Self, class Visit>
+  static void for_each_field(Self& self, const Visit& visit) {
+    visit("vocabulary_size", self.vocabulary_size);
+    visit("num_classes", self.num_classes);
+    visit("max_len", self.max_len);
+    visit("learned_positions", self.learned_positions);
+    visit("pooling", self.pooling, pooling_names);
+    visit("transformer", self.transformer);
+  }
+
+  friend bool operator==(const EncoderClassifierOptions&,
+                         const EncoderClassifierOptions&) = default;
 };
 
 // A classifier of sequences: embeddings of tokens and positions, a transformer encoder (Vaswani et
@@ -35,7 +50,7 @@ struct EncoderClassifierOptions {
 template <class T = float>
 struct WEFT_API EncoderClassifier : Module<T> {
   // Throws ValueError for sizes that are not > 0, and for options that the encoder rejects.
-  EncoderClassifier(const EncoderClassifierOptions& options, Random& random);
+  EncoderClassifier(const EncoderClassifierOptions& model_options, Random& random);
 
   // Maps tokens [batch, time], with lengths `valid_lens` [batch] if padded, to logits [batch,
   // num_classes], which do not depend on the padding. Throws ShapeError, and ValueError for a token
@@ -43,7 +58,10 @@ struct WEFT_API EncoderClassifier : Module<T> {
   Var<T> operator()(Tape<T>& tape, const Tokens& tokens, const ValidLens& valid_lens = {}) const;
 
   void members(Members<T>& members) const override;
+  // Returns "EncoderClassifier" and the options.
+  std::optional<ModelDescription> description() const override;
 
+  EncoderClassifierOptions options;                                  // the options of the model
   Embedding<T> embedding;                                            // embeds tokens
   OneOf<T, PositionalEncoding, LearnedPositionalEncoding> position;  // encodes positions
   TransformerEncoder<T> encoder;                                     // encodes sequences

@@ -33,8 +33,9 @@ TransformerOptions of_decoder(const EncoderDecoderOptions& options) {
 }  // namespace
 
 template <class T>
-EncoderDecoder<T>::EncoderDecoder(const EncoderDecoderOptions& options, Random& random)
-    : source_embedding({.num_embeddings = checked(options).source_vocabulary_size,
+EncoderDecoder<T>::EncoderDecoder(const EncoderDecoderOptions& model_options, Random& random)
+    : options(checked(model_options)),
+      source_embedding({.num_embeddings = options.source_vocabulary_size,
                         .embedding_dim = options.transformer.num_hiddens},
                        random),
       target_embedding(
@@ -45,9 +46,7 @@ EncoderDecoder<T>::EncoderDecoder(const EncoderDecoderOptions& options, Random& 
                                            random))),
       dropout(options.transformer.dropout),
       encoder(options.transformer, random),
-      decoder(of_decoder(options), random),
-      max_len(options.max_len),
-      scales_output(options.scales_output) {
+      decoder(of_decoder(options), random) {
   // No table of this size fits into memory.
   constexpr Index most = std::numeric_limits<Index>::max();
   if (!options.transformer.position_bias)
@@ -94,7 +93,7 @@ Var<T> EncoderDecoder<T>::extend(Tape<T>& tape, const Tokens& target,
 template <class T>
 Var<T> EncoderDecoder<T>::logits(const Var<T>& states) const {
   const double size = static_cast<double>(source_embedding.weight.shape()[1]);
-  const Var<T> x = scales_output ? scale(states, 1.0 / std::sqrt(size)) : states;
+  const Var<T> x = options.scales_output ? scale(states, 1.0 / std::sqrt(size)) : states;
   return output ? (*output)(x) : linear(x, x.tape().parameter(target_tokens().weight));
 }
 
@@ -102,6 +101,11 @@ template <class T>
 Var<T> EncoderDecoder<T>::operator()(Tape<T>& tape, const Tokens& source,
                                      const ValidLens& source_lens, const Tokens& target) const {
   return logits(decode(target, encode(tape, source, source_lens), source_lens));
+}
+
+template <class T>
+std::optional<ModelDescription> EncoderDecoder<T>::description() const {
+  return ModelDescription{"EncoderDecoder", option_values(options)};
 }
 
 template <class T>

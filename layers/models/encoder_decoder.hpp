@@ -29,6 +29,20 @@ struct EncoderDecoderOptions {
   // Whether the states are divided by √num_hiddens before the output layer, as in T5.
   bool scales_output = false;
 
+  // Calls visit(name, value) for each field of `self`, which may be const.
+  template <class Self, class Visit>
+  static void for_each_field(Self& self, const Visit& visit) {
+    visit("source_vocabulary_size", self.source_vocabulary_size);
+    visit("target_vocabulary_size", self.target_vocabulary_size);
+    visit("max_len", self.max_len);
+    visit("transformer", self.transformer);
+    visit("num_decoder_blocks", self.num_decoder_blocks);
+    visit("shared_embedding", self.shared_embedding);
+    visit("tied", self.tied);
+    visit("output_bias", self.output_bias);
+    visit("scales_output", self.scales_output);
+  }
+
   friend bool operator==(const EncoderDecoderOptions&, const EncoderDecoderOptions&) = default;
 };
 
@@ -45,7 +59,7 @@ template <class T = float>
 struct WEFT_API EncoderDecoder : Module<T> {
   // Throws ValueError for sizes that are not > 0, for options that a block rejects, and for a
   // shared embedding if the vocabulary sizes differ.
-  EncoderDecoder(const EncoderDecoderOptions& options, Random& random);
+  EncoderDecoder(const EncoderDecoderOptions& model_options, Random& random);
 
   // Encodes source [batch, time], with lengths `source_lens` [batch] if padded. Returns [batch,
   // time, num_hiddens]. Throws ShapeError, and ValueError for a token outside the vocabulary, for
@@ -74,7 +88,10 @@ struct WEFT_API EncoderDecoder : Module<T> {
                     const Tokens& target) const;
 
   void members(Members<T>& members) const override;
+  // Returns "EncoderDecoder" and the options.
+  std::optional<ModelDescription> description() const override;
 
+  EncoderDecoderOptions options;                  // the options of the model
   Embedding<T> source_embedding;                  // embeds source tokens
   std::optional<Embedding<T>> target_embedding;   // embeds target tokens; not set if shared
   std::optional<PositionalEncoding<T>> position;  // not set with a position bias
@@ -82,8 +99,6 @@ struct WEFT_API EncoderDecoder : Module<T> {
   TransformerEncoder<T> encoder;    // encodes the source
   TransformerDecoder<T> decoder;    // decodes the target
   std::optional<Linear<T>> output;  // maps to logits; not set if tied
-  Index max_len;                    // see EncoderDecoderOptions
-  bool scales_output;               // see EncoderDecoderOptions
 
  private:
   const Embedding<T>& target_tokens() const {

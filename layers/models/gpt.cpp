@@ -50,8 +50,9 @@ TransformerOptions GptOptions::transformer() const {
 }
 
 template <class T>
-Gpt<T>::Gpt(const GptOptions& options, Random& random)
-    : tokens({.num_embeddings = checked(options).vocabulary_size,
+Gpt<T>::Gpt(const GptOptions& gpt_options, Random& random)
+    : options(checked(gpt_options)),
+      tokens({.num_embeddings = options.vocabulary_size,
               .embedding_dim = options.num_hiddens,
               .standard_deviation = standard_deviation},
              random),
@@ -113,6 +114,11 @@ Var<T> Gpt<T>::extend(Tape<T>& tape, const Tokens& input, KeyValueCache<T>& cach
 template <class T>
 Var<T> Gpt<T>::logits(const Var<T>& states) const {
   return output ? (*output)(states) : linear(states, states.tape().parameter(tokens.weight));
+}
+
+template <class T>
+std::optional<ModelDescription> Gpt<T>::description() const {
+  return ModelDescription{"Gpt", option_values(options)};
 }
 
 template <class T>

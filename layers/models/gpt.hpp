@@ -56,6 +56,37 @@ struct WEFT_API GptOptions {
   // Returns the options of the model's blocks.
   TransformerOptions transformer() const;
 
+  // Calls visit(name, value) for each field of `self`, which may be const, and visit(name, value,
+  // names) for each enumeration.
+  template <class Self, class Visit>
+  static void for_each_field(Self& self, const Visit& visit) {
+    visit("vocabulary_size", self.vocabulary_size);
+    visit("max_len", self.max_len);
+    visit("num_hiddens", self.num_hiddens);
+    visit("num_heads", self.num_heads);
+    visit("head_size", self.head_size);
+    visit("num_blocks", self.num_blocks);
+    visit("ffn_num_hiddens", self.ffn_num_hiddens);
+    visit("dropout", self.dropout);
+    visit("bias", self.bias);
+    visit("qkv_bias", self.qkv_bias);
+    visit("attention_output_bias", self.attention_output_bias);
+    visit("ffn_bias", self.ffn_bias);
+    visit("tied", self.tied);
+    visit("activation", self.activation, activation_names);
+    visit("rotary", self.rotary);
+    visit("alibi", self.alibi);
+    visit("embedding_norm", self.embedding_norm);
+    visit("norm", self.norm, norm_names);
+    visit("norm_eps", self.norm_eps);
+    visit("swiglu", self.swiglu);
+    visit("num_kv_heads", self.num_kv_heads);
+    visit("qk_norm", self.qk_norm);
+    visit("window", self.window);
+    visit("parallel_residual", self.parallel_residual);
+    visit("recompute", self.recompute);
+  }
+
   friend bool operator==(const GptOptions&, const GptOptions&) = default;
 };
 
@@ -71,7 +102,7 @@ struct WEFT_API GptOptions {
 template <class T = float>
 struct WEFT_API Gpt : Module<T> {
   // Throws ValueError for sizes that are not > 0, and for options that a block rejects.
-  Gpt(const GptOptions& options, Random& random);
+  Gpt(const GptOptions& gpt_options, Random& random);
 
   // Returns the logits of the token after each position of tokens [batch, time]: [batch, time,
   // vocabulary_size]. Logits depend only on tokens up to their position. Attention is always
@@ -101,7 +132,10 @@ struct WEFT_API Gpt : Module<T> {
   }
 
   void members(Members<T>& members) const override;
+  // Returns "Gpt" and the options.
+  std::optional<ModelDescription> description() const override;
 
+  GptOptions options;                                     // the options of the model
   Embedding<T> tokens;                                    // the token embedding
   std::optional<LearnedPositionalEncoding<T>> positions;  // not set with `rotary` or `alibi`
   std::optional<BlockNorm<T>> norm;                       // set with embedding_norm

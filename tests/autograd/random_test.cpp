@@ -8,6 +8,7 @@
 #include <weft/autograd/random.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
+#include "tests/messages.hpp"
 
 namespace weft {
 namespace {
@@ -142,6 +143,20 @@ TEST_CASE("random: below is uniform over the numbers below the limit", "[autogra
   CHECK(random.below(1) == 0);
   CHECK_THROWS_WITH(random.below(0), "Random::below: expected a limit > 0, got 0");
   CHECK_THROWS_AS(random.below(-3), ValueError);
+}
+
+TEST_CASE("random: zeros of at most so many numbers", "[autograd]") {
+  Random zeros = Random::zeros(10);
+  CHECK(zeros.normal_tensor<float>({2, 3}).size() == 6);
+  CHECK(zeros.uniform_tensor<double>({4}, 1, 2).size() == 4);
+  CHECK(zeros.state().draws == 10);
+  const std::string message = message_of<ValueError>([&] {
+    zeros.uniform_tensor<float>({Index{1} << 30, 1 << 20}, 0, 1);
+  });
+  CHECK(message.starts_with("Random::zeros: expected at most 10 numbers, got "));
+  CHECK(zeros.state().draws > 10);
+  Random unlimited = Random::zeros();
+  CHECK(unlimited.normal_tensor<float>({100}).size() == 100);
 }
 
 TEST_CASE("random: shuffle keeps the items and changes their order", "[autograd]") {

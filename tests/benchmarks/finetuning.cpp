@@ -31,7 +31,7 @@ FinetuningResult measure_finetuning(const FinetuningOptions& options) {
   if (options.steps < 3) fail<ValueError>("steps", "at least 3", options.steps);
   using Clock = std::chrono::steady_clock;
   const TokenIds text = tokens_of(options);
-  Gpt<float> model = load_pretrained_gpt(options.model);
+  Gpt<float> model = load_gpt(options.model, {.tokenizer = false}).model;
   model.blocks.recompute = options.recompute;
   if (!options.adapters.empty()) load_lora(options.adapters, model);
   TrainableParameters<float> trained(model);

@@ -35,7 +35,7 @@ GenerationTimes times_of(Gpt<float>& model, Index batch, Index prompt, Index new
 
 GenerationTimes measure_generation(const std::filesystem::path& folder, Index prompt,
                                    Index new_tokens, Precision weights, double seconds) {
-  Gpt<float> model = load_pretrained_gpt(folder);
+  Gpt<float> model = load_gpt(folder, {.tokenizer = false}).model;
   return times_of(model, 1, prompt, new_tokens, weights, seconds);
 }
 

@@ -19,6 +19,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using namespace weft;
 
+constexpr LoadModelOptions weights_only{.tokenizer = false};
+
 Tokens tokens_in(const json& rows) {
   const auto columns = static_cast<Index>(rows.at(0).size());
   Tokens tokens({static_cast<Index>(rows.size()), columns});
@@ -44,23 +46,21 @@ json result_of(const json& job, const fs::path& folder) {
     return {{"tokens", texts}, {"values", values(model.vectors(texts, 2))}};
   }
   if (kind == "adapters") {
-    Gpt<double> model = load_pretrained_gpt<double>(job.at("base").get<std::string>());
+    Gpt<double> model = load_gpt<double>(job.at("base").get<std::string>(), weights_only).model;
     load_lora(folder, model);
     return {{"values", values(model(tape, tokens_in(job.at("tokens"))).value())}};
   }
   if (kind == "bert") {
-    const auto model = load_pretrained_bert<double>(folder);
+    const auto model = load_bert<double>(folder, weights_only).model;
     return {{"values", values(model(tape, tokens_in(job.at("tokens"))).value())}};
   }
   if (kind == "t5") {
-    const auto ends = read_pretrained_encoder_decoder(folder).ends;
-    const auto model = load_pretrained_encoder_decoder<double>(folder);
+    const auto [model, tokenizer, ends, start] = load_encoder_decoder<double>(folder, weights_only);
     const Tokens sources = tokens_in(job.at("sources"));
     return {{"values", values(model(tape, sources, {}, tokens_in(job.at("tokens"))).value())},
             {"ends", ends}};
   }
-  const auto ends = read_pretrained_gpt(folder).ends;
-  const auto model = load_pretrained_gpt<double>(folder);
+  const auto [model, tokenizer, ends, start] = load_gpt<double>(folder, weights_only);
   return {{"values", values(model(tape, tokens_in(job.at("tokens"))).value())}, {"ends", ends}};
 }
 

@@ -36,7 +36,7 @@ TEST_CASE("gpt finetune: all weights give a folder of Hugging Face", "[examples]
   CAPTURE(outcome.output, outcome.errors);
   REQUIRE(outcome.status == 0);
   CHECK(fixture.chat(fixture.out).output == "yes.\n");
-  CHECK(read_pretrained_gpt(fixture.out).ends == TokenIds{2});
+  CHECK(load_gpt(fixture.out).eos_token_ids == TokenIds{2});
 }
 
 TEST_CASE("gpt finetune: a resumed training has the date with which it began", "[examples]") {

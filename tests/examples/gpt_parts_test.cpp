@@ -6,9 +6,11 @@
 #include <weft/autograd/error.hpp>
 #include <weft/train/weights/checkpoint.hpp>
 #include "examples/common/settings.hpp"
+#include "examples/gpt/configuration.hpp"
 #include "examples/gpt/evaluation.hpp"
 #include "examples/gpt/stop_text.hpp"
 #include "examples/gpt/texts.hpp"
+#include "examples/gpt/tokenizer.hpp"
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/file_bytes.hpp"
@@ -29,14 +31,13 @@ std::string text_until(const std::string& stop, const std::vector<std::string>& 
 // A model that has learned nothing.
 SavedModel random_model(const Tokenizer& tokenizer, Index context) {
   Random random(2);
-  return {tokenizer,
-          Gpt<float>({.vocabulary_size = tokenizer.size(),
-                      .max_len = context,
-                      .num_hiddens = 8,
-                      .num_heads = 2,
-                      .num_blocks = 1},
-                     random),
-          context};
+  return {{Gpt<float>({.vocabulary_size = tokenizer.size(),
+                       .max_len = context,
+                       .num_hiddens = 8,
+                       .num_heads = 2,
+                       .num_blocks = 1},
+                      random),
+           tokenizer}};
 }
 
 // −log of the probability of each token of a window but the first, from one pass.
@@ -93,29 +94,64 @@ TEST_CASE("texts: nine tenths of the characters are for training", "[examples]")
   CHECK(TextSplit("").validation.empty());
 }
 
-TEST_CASE("tokenizer: a checkpoint has its tokens", "[examples]") {
+TEST_CASE("saved model: checkpoints of earlier versions have their tokens in the configuration",
+          "[examples]") {
+  // As they were written once: without the options of the model, and without its tokenizer.
+  struct EarlierConfiguration final : Stateful<float> {
+    void state(State<float>& state) override {
+      configuration.state(state);
+      state.text("characters", characters);
+      state.text("byte_pairs", byte_pairs);
+      state.text("merges", merges);
+    }
+    Configuration configuration;
+    std::string characters, byte_pairs, merges;
+  };
+  struct Undescribed final : Module<float> {
+    explicit Undescribed(const Module<float>& module) : described(module) {}
+    void members(Members<float>& members) const override { described.members(members); }
+    const Module<float>& described;
+  };
   const std::string text = "weft\nüber warp";
+  const TemporaryFolder folder;
   for (const Tokenizer& tokenizer : {Tokenizer(Vocabulary::of_characters(text)),
                                      Tokenizer(BytePairEncoding::learn(text + text, 260))}) {
-    Configuration configuration;
-    CHECK_FALSE(configuration.has_tokens());
-    tokenizer.store_in(configuration);
-    CHECK(configuration.has_tokens());
-    const Tokenizer stored = Tokenizer::of(configuration);
-    CHECK(stored == tokenizer);
-    CHECK(stored.kind() == tokenizer.kind());
-    std::string bytes;
-    for (const TokenId id : stored.encode(text)) bytes += stored.token(id);
-    CHECK(bytes == text);
+    EarlierConfiguration earlier;
+    earlier.configuration.modern = true;
+    const Tokenizer::Text texts = tokenizer.to_text();
+    (tokenizer.get_if<Vocabulary>() ? earlier.characters : earlier.byte_pairs) = texts.tokens;
+    earlier.merges = texts.merges;
+    Random random(2);
+    const GptOptions options = earlier.configuration.model_options(tokenizer.size());
+    const Gpt<float> model(options, random);
+    save_checkpoint(folder / "best.h5", Undescribed(model), {{"configuration", earlier}});
+    for (const auto& path : {folder / "best.h5", folder.path()}) {
+      const SavedModel saved = SavedModel::load(path);
+      CHECK(saved.tokenizer == tokenizer);
+      CHECK(saved.model.options == options);
+      CHECK(saved.context() == 64);
+      CHECK(std::ranges::equal(saved.model.tokens.weight.value(), model.tokens.weight.value()));
+    }
+    // To resume from.
+    CHECK(tokenizer_of(folder / "best.h5") == tokenizer);
+    CHECK(examples::load_configuration<Configuration>(folder / "best.h5").modern);
   }
 }
 
-TEST_CASE("tokenizer: a text begins after the end of another one, or a line break", "[examples]") {
+TEST_CASE("saved model: a checkpoint without tokens is refused", "[examples]") {
+  const TemporaryFolder folder;
+  Random random(1);
+  save_checkpoint(folder / "best.h5", Gpt<float>({.vocabulary_size = 3, .num_hiddens = 4}, random));
+  CHECK(contains(message_of<FileError>([&] { SavedModel::load(folder.path()); }),
+                 "expected a model with its tokens, got no tokenizer"));
+}
+
+TEST_CASE("tokens: a text begins after the end of another one, or a line break", "[examples]") {
   const BytePairEncoding byte_pairs = BytePairEncoding::learn("weft weft", 260);
-  CHECK(Tokenizer(byte_pairs).beginning() == TokenIds{*byte_pairs.find("<|endoftext|>")});
-  CHECK(Tokenizer(Vocabulary::of_characters("b\na")).beginning() == TokenIds{0});
+  CHECK(beginning_of_text(byte_pairs) == TokenIds{*byte_pairs.find("<|endoftext|>")});
+  CHECK(beginning_of_text(Vocabulary::of_characters("b\na")) == TokenIds{0});
   CHECK(contains(
-      message_of<ValueError>([] { Tokenizer(Vocabulary::of_characters("ab")).beginning(); }),
+      message_of<ValueError>([] { (void)beginning_of_text(Vocabulary::of_characters("ab")); }),
       "prompt: expected a beginning"));
 }
 

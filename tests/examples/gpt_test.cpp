@@ -155,11 +155,10 @@ TEST_CASE("gpt sample: bad settings are an error", "[examples]") {
                  "config.json\": n_embd: expected an integer of 1 … 2147483647, got -8"));
   CHECK(contains(error(", \"n_head\": 3"), "config.json\": MultiHeadAttention: expected"));
   for (const char* const size : {"n_embd", "n_layer"})
-    CHECK(contains(error(str_cat(", \"", size, "\": 2147483647")),
-                   "model.h5\", got one of more than "));
+    CHECK(contains(error(str_cat(", \"", size, "\": 2147483647")), "model.h5\", got a larger one"));
   CHECK(contains(error(", \"vocab_size\": 260"),
-                 str_cat("config.json': vocab_size: expected at least the ", saved.encoding.size(),
-                         " tokens of the vocabulary, got 260")));
+                 str_cat("config.json\": expected vocab_size of at least the ",
+                         saved.encoding.size(), " tokens of the tokenizer, got 260")));
   CHECK(contains(error(", \"activation_function\": \"gulu\""),
                  "config.json\": activation_function: expected one of gelu_new, "));
   CHECK(contains(error(", \"scale_attn_by_inverse_layer_idx\": true"),

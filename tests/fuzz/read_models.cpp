@@ -51,9 +51,9 @@ void read_config(const char* name, const std::string& contents) {
     for (const char* file : {"config.json", "model.safetensors"})
       if (golden && !fs::exists(own / file))
         fs::create_symlink(fs::path(golden) / model / file, own / file);
-    attempt([&] { (void)load_pretrained_gpt(own); });
-    attempt([&] { (void)load_pretrained_encoder_decoder(own); });
-    attempt([&] { (void)load_pretrained_bert(own); });
+    attempt([&] { (void)load_gpt(own); });
+    attempt([&] { (void)load_encoder_decoder(own); });
+    attempt([&] { (void)load_bert(own); });
   }
 }
 

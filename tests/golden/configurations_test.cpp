@@ -41,9 +41,9 @@ struct Variant {
 Tensor<double> values_of(const std::string& name, const fs::path& folder, const Tokens& tokens) {
   Tape<double> tape = Tape<double>::inference();
   if (name.ends_with("bert") || name == "roberta")
-    return load_pretrained_bert<double>(folder)(tape, tokens).value();
+    return load_bert<double>(folder).model(tape, tokens).value();
   const bool is_adapter = name == "llama_lora";
-  auto model = load_pretrained_gpt<double>(is_adapter ? folders / "llama" : folder);
+  auto model = load_gpt<double>(is_adapter ? folders / "llama" : folder).model;
   if (is_adapter) load_lora(folder, model);
   return model(tape, tokens).value();
 }
@@ -56,8 +56,8 @@ std::string error_with(const std::string& name, const json& changes) {
   return message.substr(message.find(": ") + 2);
 }
 
-PretrainedGpt read_with(const std::string& name, const json& changes) {
-  return read_pretrained_gpt(Variant(name, changes).folder.path());
+LoadedModel<Gpt<float>> read_with(const std::string& name, const json& changes) {
+  return load_gpt(Variant(name, changes).folder.path());
 }
 
 }  // namespace
@@ -80,38 +80,39 @@ TEST_CASE("configurations: entries mean what they mean in transformers and PEFT"
 }
 
 TEST_CASE("configurations: windows and ends", "[golden]") {
-  CHECK(read_with("mistral", {{"sliding_window", nullptr}}).options.window == 4096);
-  CHECK(read_with("llama", {{"sliding_window", 3}}).options.window == std::nullopt);
-  CHECK(read_with("qwen2", {{"sliding_window", 3}}).options.window == std::nullopt);
+  CHECK(read_with("mistral", {{"sliding_window", nullptr}}).model.options.window == 4096);
+  CHECK(read_with("llama", {{"sliding_window", 3}}).model.options.window == std::nullopt);
+  CHECK(read_with("qwen2", {{"sliding_window", 3}}).model.options.window == std::nullopt);
   // Ids outside of the vocabulary are never generated.
-  CHECK(read_with("gpt2", {{"eos_token_id", 50256}}).ends.empty());
-  CHECK(read_with("llama", {{"eos_token_id", {5, 48, -1}}}).ends == TokenIds{5});
+  CHECK(read_with("gpt2", {{"eos_token_id", 50256}}).eos_token_ids.empty());
+  CHECK(read_with("llama", {{"eos_token_id", {5, 48, -1}}}).eos_token_ids == TokenIds{5});
   const Variant variant("llama", json::object());
   std::ofstream(variant.folder / "generation_config.json") << R"({"eos_token_id": [7, 50256]})";
-  CHECK(read_pretrained_gpt(variant.folder.path()).ends == TokenIds{7});
+  CHECK(load_gpt(variant.folder.path()).eos_token_ids == TokenIds{7});
   std::ofstream(variant.folder / "generation_config.json") << R"({"eos_token_id": 50256})";
-  CHECK(read_pretrained_gpt(variant.folder.path()).ends.empty());
+  CHECK(load_gpt(variant.folder.path()).eos_token_ids.empty());
   std::ofstream(variant.folder / "generation_config.json") << "{}";
-  CHECK(read_pretrained_gpt(variant.folder.path()).ends == TokenIds{2});
+  CHECK(load_gpt(variant.folder.path()).eos_token_ids == TokenIds{2});
   // The default of the class, unless the entry is null.
-  CHECK(read_with("bloom", {{"eos_token_id", nullptr}}).ends == TokenIds{2});
-  CHECK(read_with("qwen2", {{"eos_token_id", nullptr}}).ends.empty());
+  CHECK(read_with("bloom", {{"eos_token_id", nullptr}}).eos_token_ids == TokenIds{2});
+  CHECK(read_with("qwen2", {{"eos_token_id", nullptr}}).eos_token_ids.empty());
   const Variant null("llama", json::object());
   json config = json::parse(std::ifstream(null.folder / "config.json"));
   config["eos_token_id"] = nullptr;
   std::ofstream(null.folder / "config.json") << config;
-  CHECK(read_pretrained_gpt(null.folder.path()).ends.empty());
+  CHECK(load_gpt(null.folder.path()).eos_token_ids.empty());
 }
 
 TEST_CASE("configurations: a written window is read again", "[golden]") {
   const TemporaryFolder folder;
   for (const bool is_qwen : {true, false}) {
-    PretrainedGpt description = read_with(is_qwen ? "qwen2" : "mistral", json::object());
-    description.options.window = is_qwen ? std::optional<Index>(5) : std::nullopt;
+    GptOptions options = read_with(is_qwen ? "qwen2" : "mistral", json::object()).model.options;
+    options.window = is_qwen ? std::optional<Index>(5) : std::nullopt;
     Random random(1);
-    save_pretrained_gpt(folder.path(), Gpt(description.options, random), description);
-    CHECK(read_pretrained_gpt(folder.path()).options.window == description.options.window);
-    CHECK(read_pretrained_gpt(folder.path()).options.qkv_bias == description.options.qkv_bias);
+    save_pretrained(folder.path(), Gpt(options, random));
+    const GptOptions again = load_gpt(folder.path()).model.options;
+    CHECK(again.window == options.window);
+    CHECK(again.qkv_bias == options.qkv_bias);
   }
 }
 
@@ -191,6 +192,6 @@ TEST_CASE("configurations: null is refused where transformers refuses it", "[gol
   config["use_parallel_residual"] = nullptr;
   std::ofstream(variant.folder / "config.json") << config;
   CHECK(message_of<FileError>([&] {
-          read_pretrained_gpt(variant.folder.path());
+          load_gpt(variant.folder.path());
         }).ends_with("use_parallel_residual: expected a value, got null"));
 }

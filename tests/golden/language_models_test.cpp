@@ -77,7 +77,7 @@ TEMPLATE_TEST_CASE("language models of transformers give its logits", "[golden]"
   const auto name = GENERATE(from_range(gpts));
   CAPTURE(name);
   const Hdf5File expected(folders / name / "expected.h5");
-  const auto model = load_pretrained_gpt<T>(folders / name);
+  const auto model = load_gpt<T>(folders / name).model;
   const Tokens tokens = expected.tensor<TokenId>("tokens");
   // Also in double, transformers computes rotary positions in single precision.
   const bool is_double = std::is_same_v<T, double>;
@@ -94,12 +94,12 @@ TEMPLATE_TEST_CASE("language models of transformers give its logits", "[golden]"
 
 TEST_CASE("language models in shards and in 16 bits", "[golden]") {
   const Tokens tokens = Hdf5File(folders / "llama" / "expected.h5").tensor<TokenId>("tokens");
-  const Tensor<float> whole = logits_of(load_pretrained_gpt(folders / "llama"), tokens);
-  CHECK(logits_of(load_pretrained_gpt(folders / "llama_sharded"), tokens).values().front() ==
+  const Tensor<float> whole = logits_of(load_gpt(folders / "llama").model, tokens);
+  CHECK(logits_of(load_gpt(folders / "llama_sharded").model, tokens).values().front() ==
         whole.values().front());
   for (const char* const name : {"llama_bfloat16", "llama_float16"}) {
     const Hdf5File expected(folders / name / "expected.h5");
-    CHECK(golden::relative_error(logits_of(load_pretrained_gpt(folders / name), tokens),
+    CHECK(golden::relative_error(logits_of(load_gpt(folders / name).model, tokens),
                                  expected.tensor<double>("logits")) < 1e-5);
   }
 }
@@ -108,54 +108,53 @@ TEST_CASE("language models: saved folders have the same model", "[golden]") {
   const auto name = GENERATE(from_range(gpts));
   CAPTURE(name);
   const TemporaryFolder folder;
-  const PretrainedGpt description = read_pretrained_gpt(folders / name);
-  const auto model = load_pretrained_gpt(folders / name);
-  save_pretrained_gpt(folder.path(), model, description);
-  const auto loaded = load_pretrained_gpt(folder.path());
-  check_same_parameters(model, loaded);
-  const PretrainedGpt again = read_pretrained_gpt(folder.path());
-  CHECK(again.ends == description.ends);
+  const auto gpt = load_gpt(folders / name);
+  save_pretrained(folder.path(), gpt.model, {.eos_token_ids = gpt.eos_token_ids});
+  const auto again = load_gpt(folder.path());
+  check_same_parameters(gpt.model, again.model);
+  CHECK(again.eos_token_ids == gpt.eos_token_ids);
   // Sizes that are not given are those that the file has.
-  CHECK(again.options.transformer().ffn_num_hiddens ==
-        description.options.transformer().ffn_num_hiddens);
-  CHECK(again.options.rotary == description.options.rotary);
-  CHECK(again.options.window == description.options.window);
-  CHECK(again.options.max_len == description.options.max_len);
+  const GptOptions &options = gpt.model.options, &saved = again.model.options;
+  CHECK(saved.transformer().ffn_num_hiddens == options.transformer().ffn_num_hiddens);
+  CHECK(saved.rotary == options.rotary);
+  CHECK(saved.window == options.window);
+  CHECK(saved.max_len == options.max_len);
   CHECK(rotated_share(folder.path()) == rotated_share(folders / name));
   const Tokens tokens = Hdf5File(folders / name / "expected.h5").tensor<TokenId>("tokens");
-  CHECK(std::ranges::equal(logits_of(model, tokens), logits_of(loaded, tokens)));
+  CHECK(std::ranges::equal(logits_of(gpt.model, tokens), logits_of(again.model, tokens)));
 }
 
 TEST_CASE("language models: saved folders have the same T5", "[golden][EncoderDecoder]") {
   const auto name = GENERATE(as<std::string>(), "t5", "t5_gated", "t5_flan");
   CAPTURE(name);
   const TemporaryFolder folder;
-  const PretrainedEncoderDecoder description = read_pretrained_encoder_decoder(folders / name);
-  const auto model = load_pretrained_encoder_decoder(folders / name);
-  save_pretrained_encoder_decoder(folder.path(), model, description);
-  check_same_parameters(model, load_pretrained_encoder_decoder(folder.path()));
-  const PretrainedEncoderDecoder again = read_pretrained_encoder_decoder(folder.path());
-  CHECK(again.start == description.start);
-  CHECK(again.ends == description.ends);
-  CHECK(again.options.scales_output == description.options.scales_output);
-  CHECK(again.options.transformer == description.options.transformer);
+  const auto t5 = load_encoder_decoder(folders / name);
+  save_pretrained(
+      folder.path(), t5.model,
+      {.eos_token_ids = t5.eos_token_ids, .decoder_start_token_id = t5.decoder_start_token_id});
+  auto again = load_encoder_decoder(folder.path());
+  check_same_parameters(t5.model, again.model);
+  CHECK(again.decoder_start_token_id == t5.decoder_start_token_id);
+  CHECK(again.eos_token_ids == t5.eos_token_ids);
+  CHECK(again.model.options.scales_output == t5.model.options.scales_output);
+  CHECK(again.model.options.transformer == t5.model.options.transformer);
   // Under all names of tied weights.
-  save_weights(folder / "all.h5", model, {.layout = Layout::t5});
-  auto loaded = load_pretrained_encoder_decoder(folder.path());
-  for (const auto& [parameter_name, parameter] : named_parameters(loaded))
+  save_weights(folder / "all.h5", t5.model, {.layout = Layout::t5});
+  for (const auto& [parameter_name, parameter] : named_parameters(again.model))
     parameter->set_value(Tensor<float>(parameter->shape()));
-  (void)load_weights(folder / "all.h5", loaded);
-  check_same_parameters(model, loaded);
+  (void)load_weights(folder / "all.h5", again.model);
+  check_same_parameters(t5.model, again.model);
 }
 
 TEST_CASE("language models: saved folders have the same Bert", "[golden][Bert]") {
   const auto name = GENERATE(as<std::string>(), "bert", "roberta");
   CAPTURE(name);
   const TemporaryFolder folder;
-  const auto model = load_pretrained_bert(folders / name);
-  save_pretrained_bert(folder.path(), model, read_pretrained_bert(folders / name));
-  CHECK(read_pretrained_bert(folder.path()) == read_pretrained_bert(folders / name));
-  check_same_parameters(model, load_pretrained_bert(folder.path()));
+  const auto model = load_bert(folders / name).model;
+  save_pretrained(folder.path(), model);
+  const auto again = load_bert(folder.path()).model;
+  CHECK(again.options == model.options);
+  check_same_parameters(model, again);
 }
 
 TEST_CASE("language models: models that no type of transformers is cannot be saved as one",
@@ -163,14 +162,13 @@ TEST_CASE("language models: models that no type of transformers is cannot be sav
   const TemporaryFolder folder;
   Random random(1);
   const auto refused = [&](const char* name, const auto& change) {
-    GptOptions options = read_pretrained_gpt(folders / name).options;
+    GptOptions options = load_gpt(folders / name).model.options;
     change(options);
-    const std::string message = message_of<ValueError>([&] {
-      save_pretrained_gpt(folder.path(), Gpt(options, random), {.options = options, .ends = {}});
-    });
+    const std::string message =
+        message_of<ValueError>([&] { save_pretrained(folder.path(), Gpt(options, random)); });
     CHECK(!fs::exists(folder / "model.safetensors"));
     return message ==
-           "save_pretrained_gpt: expected a Gpt of the form of gpt2, llama, mistral, qwen2, qwen3, "
+           "save_pretrained: expected a Gpt of the form of gpt2, llama, mistral, qwen2, qwen3, "
            "gpt_neox or bloom, got another one";
   };
   CHECK(refused("llama", [](GptOptions& o) { o.rotary->first_position = 1; }));
@@ -181,32 +179,30 @@ TEST_CASE("language models: models that no type of transformers is cannot be sav
   CHECK(refused("gpt_neox", [](GptOptions& o) { o.num_kv_heads = 2; }));
   CHECK(refused("bloom", [](GptOptions& o) { o.ffn_num_hiddens = 40; }));
   CHECK(refused("bloom", [](GptOptions& o) { o.embedding_norm = false; }));
-  PretrainedEncoderDecoder t5 = read_pretrained_encoder_decoder(folders / "t5_flan");
-  t5.options.transformer.gate_activation = Activation::gelu;  // which transformers has not
+  EncoderDecoderOptions t5 = load_encoder_decoder(folders / "t5_flan").model.options;
+  t5.transformer.gate_activation = Activation::gelu;  // which transformers has not
   CHECK(message_of<ValueError>([&] {
-          save_pretrained_encoder_decoder(folder.path(), EncoderDecoder(t5.options, random), t5);
-        }) ==
-        "save_pretrained_encoder_decoder: expected a model of the form of t5, got another one");
+          save_pretrained(folder.path(), EncoderDecoder(t5, random));
+        }) == "save_pretrained: expected a model of the form of t5, got another one");
 }
 
 // Writes all forms again for tests/state_dicts.sh, which loads them in transformers.
 TEST_CASE("language models: folders for tests/state_dicts.sh", "[.state_dicts]") {
   const char* variable = std::getenv("WEFT_STATE_DICTS");
   REQUIRE(variable);
-  for (const std::string& name : gpts)
-    save_pretrained_gpt(fs::path(variable) / name, load_pretrained_gpt(folders / name),
-                        read_pretrained_gpt(folders / name));
+  const auto save = [&](const std::string& name, const auto& loaded) {
+    save_pretrained(fs::path(variable) / name, loaded.model,
+                    {.eos_token_ids = loaded.eos_token_ids,
+                     .decoder_start_token_id = loaded.decoder_start_token_id});
+  };
+  for (const std::string& name : gpts) save(name, load_gpt(folders / name));
   for (const char* const name : {"t5", "t5_gated", "t5_flan"})
-    save_pretrained_encoder_decoder(fs::path(variable) / name,
-                                    load_pretrained_encoder_decoder(folders / name),
-                                    read_pretrained_encoder_decoder(folders / name));
-  for (const char* const name : {"bert", "roberta"})
-    save_pretrained_bert(fs::path(variable) / name, load_pretrained_bert(folders / name),
-                         read_pretrained_bert(folders / name));
+    save(name, load_encoder_decoder(folders / name));
+  for (const char* const name : {"bert", "roberta"}) save(name, load_bert(folders / name));
 }
 
 TEST_CASE("language models: weights of Llama need halves as rotary pairs", "[golden]") {
-  GptOptions options = read_pretrained_gpt(folders / "llama").options;
+  GptOptions options = load_gpt(folders / "llama").model.options;
   options.rotary->pairs = RotaryPairs::interleaved;
   Random random(1);
   Gpt model(options, random);
@@ -220,7 +216,7 @@ TEST_CASE("language models: weights of Llama need halves as rotary pairs", "[gol
 }
 
 TEST_CASE("language models: adapters of PEFT, and back", "[golden][Lora]") {
-  auto model = load_pretrained_gpt<float>(folders / "llama");
+  auto model = load_gpt<float>(folders / "llama").model;
   const Hdf5File expected(folders / "llama_lora" / "expected.h5");
   const Tokens tokens = expected.tensor<TokenId>("tokens");
   const auto logits = expected.tensor<double>("logits");
@@ -228,7 +224,7 @@ TEST_CASE("language models: adapters of PEFT, and back", "[golden][Lora]") {
   CHECK(golden::relative_error(logits_of(model, tokens), logits) < 1e-5);
   const TemporaryFolder folder;
   save_lora(folder.path(), model, Layout::llama, "base");
-  auto again = load_pretrained_gpt<float>(folders / "llama");
+  auto again = load_gpt<float>(folders / "llama").model;
   CHECK(load_lora(folder.path(), again) == 6);
   CHECK(std::ranges::equal(logits_of(model, tokens), logits_of(again, tokens)));
   // The same names and numbers as PEFT's.
@@ -239,7 +235,7 @@ TEST_CASE("language models: adapters of PEFT, and back", "[golden][Lora]") {
     CHECK(same(ours.tensor<float>(name), theirs.tensor<float>(name)));
   CHECK(merge_lora(model) == 6);
   CHECK(golden::relative_error(logits_of(model, tokens), logits) < 1e-5);
-  auto other = load_pretrained_gpt<float>(folders / "gpt_neox");
+  auto other = load_gpt<float>(folders / "gpt_neox").model;
   CHECK_THROWS_AS(load_lora(folders / "llama_lora", other), FileError);
 }
 
@@ -249,7 +245,8 @@ TEMPLATE_TEST_CASE("language models: T5 gives the states, logits and tokens of t
   const auto name = GENERATE(as<std::string>(), "t5", "t5_gated", "t5_flan");
   CAPTURE(name);
   const Hdf5File expected(folders / name / "expected.h5");
-  const auto model = load_pretrained_encoder_decoder<T>(folders / name);
+  const auto loaded = load_encoder_decoder<T>(folders / name);
+  const EncoderDecoder<T>& model = loaded.model;
   CHECK(model.output.has_value() == (name == "t5_flan"));
   const Tokens sources = expected.tensor<TokenId>("sources"),
                targets = expected.tensor<TokenId>("targets");
@@ -281,17 +278,18 @@ TEMPLATE_TEST_CASE("language models: T5 gives the states, logits and tokens of t
   }
   CHECK(golden::relative_error(logits, of("logits")) < bound);
 
-  const PretrainedEncoderDecoder description = read_pretrained_encoder_decoder(folders / name);
-  CHECK(description.start == 0);
-  CHECK(description.ends == TokenIds{1});
+  CHECK(loaded.decoder_start_token_id == 0);
+  CHECK(loaded.eos_token_ids == TokenIds{1});
   std::vector<TokenIds> texts(2);
   for (Index b = 0; b < 2; ++b)
     texts[static_cast<std::size_t>(b)].assign(sources.data() + b * 11,
                                               sources.data() + b * 11 + (b == 0 ? 11 : 6));
   const auto greedy = expected.tensor<TokenId>("greedy");
   const Index steps = greedy.shape()[1] - 1;
-  const auto found = greedy_search(
-      model, texts, {.max_len = steps, .bos = description.start, .eos = description.ends.front()});
+  const auto found = greedy_search(model, texts,
+                                   {.max_len = steps,
+                                    .bos = loaded.decoder_start_token_id,
+                                    .eos = loaded.eos_token_ids.front()});
   for (Index b = 0; b < 2; ++b) {
     const TokenId* const first = greedy.data() + b * (steps + 1) + 1;
     CHECK(found[static_cast<std::size_t>(b)].tokens ==
@@ -305,7 +303,7 @@ TEMPLATE_TEST_CASE("language models: BERT and RoBERTa give the states of transfo
   const auto name = GENERATE(as<std::string>(), "bert", "roberta");
   CAPTURE(name);
   const Hdf5File expected(folders / name / "expected.h5");
-  const auto model = load_pretrained_bert<T>(folders / name);
+  const auto model = load_bert<T>(folders / name).model;
   const Tokens tokens = expected.tensor<TokenId>("tokens");
   const ValidLens lengths(expected.tensor<std::int32_t>("lengths"));
   const bool is_double = std::is_same_v<T, double>;
@@ -343,7 +341,7 @@ TEST_CASE("language models: a config that a model cannot follow is an error that
   };
   const auto t5 = [&](const std::string& from, const std::string& to) {
     return error("t5", from, to,
-                 [](const fs::path& folder) { return load_pretrained_encoder_decoder(folder); });
+                 [](const fs::path& folder) { return load_encoder_decoder(folder); });
   };
   CHECK(t5("\"t5\"", "\"umt5\"") == "model_type: expected t5, got 'umt5'");
   CHECK(contains(t5("\"relu\"", "\"mish\""), "dense_act_fn: expected"));
@@ -355,16 +353,16 @@ TEST_CASE("language models: a config that a model cannot follow is an error that
   // Before memory is taken for such a model.
   for (const auto& [from, to] : {std::pair("num_layers\": 2", "num_layers\": 2000000000"),
                                  {"num_decoder_layers\": 3", "num_decoder_layers\": 2000000000"},
-                                 {"d_kv\": 10", "d_kv\": 2000000000"},
-                                 {"num_buckets\": 12", "num_buckets\": 2000000000"}})
+                                 {"d_kv\": 10", "d_kv\": 2000000000"}})
     CHECK(contains(t5(from, to), "expected a model of the"));
+  CHECK(t5("num_buckets\": 12", "num_buckets\": 2000000000") ==
+        "RelativePositionBias: max_distance: expected a number > 500000000, got 20");
   CHECK(contains(t5("\"use_cache\"", "\"use_relu\""),
                  "use_relu: expected an entry that is known, got true"));
   CHECK(t5("\"relative_attention_max_distance\": 20", "\"relative_attention_max_distance\": 3") ==
         "RelativePositionBias: max_distance: expected a number > 3, got 3");
   const auto bert = [&](const std::string& from, const std::string& to) {
-    return error("roberta", from, to,
-                 [](const fs::path& folder) { return load_pretrained_bert(folder); });
+    return error("roberta", from, to, [](const fs::path& folder) { return load_bert(folder); });
   };
   CHECK(bert("\"roberta\"", "\"xlnet\"") == "model_type: expected bert or roberta, got 'xlnet'");
   CHECK(bert("\"max_position_embeddings\": 64", "\"max_position_embeddings\": 2") ==
@@ -372,8 +370,7 @@ TEST_CASE("language models: a config that a model cannot follow is an error that
   CHECK(bert("\"is_decoder\": false", "\"is_decoder\": true") ==
         "is_decoder: expected false, got true");
   const auto bloom = [&](const std::string& from, const std::string& to) {
-    return error("bloom", from, to,
-                 [](const fs::path& folder) { return load_pretrained_gpt(folder); });
+    return error("bloom", from, to, [](const fs::path& folder) { return load_gpt(folder); });
   };
   CHECK(bloom("\"apply_residual_connection_post_layernorm\": false",
               "\"apply_residual_connection_post_layernorm\": true") ==

@@ -194,8 +194,9 @@ class Session {
       case 1:
         return static_cast<void>(convert_weights(file(), file(), chosen, a_.flag()));
       case 2:
-        return save_pretrained_gpt(folder_.path(), *model_, {options_, {a_.below(9) == 0 ? 9 : 1}},
-                                   chosen.storage);
+        return save_pretrained(
+            folder_.path(), *model_,
+            {.eos_token_ids = {a_.below(9) == 0 ? 9 : 1}, .storage = chosen.storage});
       case 3:
         return save_lora(folder_.path(), *model_, chosen.layout);
       default: {
@@ -215,7 +216,7 @@ class Session {
       switch (a_.below(5)) {
         case 0: {
           has_adapters_ = false;
-          *model_ = load_pretrained_gpt(folder_.path());
+          *model_ = load_gpt(folder_.path()).model;
           return;
         }
         case 1:

@@ -21,6 +21,38 @@ namespace fs = std::filesystem;
 // Files of other versions are rejected, as their layout is unknown.
 constexpr std::int64_t format_version = 1;
 
+// The group of a model's options, and the attribute of the file with the model's type.
+constexpr const char* options_group = "model_options";
+constexpr const char* type_attribute = "model_type";
+
+// The tokens of a tokenizer as state.
+template <class T>
+struct TokenizerText : Stateful<T> {
+  void state(State<T>& state) override {
+    state.text("kind", text.kind);
+    state.text("tokens", text.tokens);
+    state.text("merges", text.merges);
+  }
+  Tokenizer::Text text;
+};
+
+// The same for a tokenizer that a program uses: loading compares it with that of the checkpoint.
+template <class T>
+class TokenizerState final : public TokenizerText<T> {
+ public:
+  explicit TokenizerState(const Tokenizer& tokenizer) : expected_(tokenizer.to_text()) {
+    this->text = expected_;
+  }
+  bool is_new_since_0_2(const std::string&) const override { return true; }
+  void check_state() const override {
+    if (this->text != expected_)
+      fail<ValueError>("tokenizer", "the tokens of the checkpoint", "different tokens");
+  }
+
+ private:
+  Tokenizer::Text expected_;
+};
+
 // A model's parameters and buffers as state, to load.
 template <class T>
 class ModelState final : public Stateful<T> {
@@ -159,7 +191,7 @@ class StagedState {
 // Throws ValueError when the group of a state contains that of another, or is that of the model.
 template <class T>
 void check_apart(const NamedStates<T>& states) {
-  std::vector<std::string> groups{"model"};
+  std::vector<std::string> groups{"model", options_group};
   for (const NamedState<T>& state : states) groups.push_back(state.name);
   for (auto inner = groups.begin(); inner != groups.end(); ++inner)
     for (auto outer = groups.begin(); outer != groups.end(); ++outer)
@@ -205,7 +237,9 @@ void load(const Hdf5File& file, const NamedStates<T>& states, bool averaged = fa
   std::vector<StagedState<T>> staged;
   for (const auto& [name, object] : states) {
     const std::string group = path_of_name(name);
-    PathsByName datasets = datasets_by_name(file, group);
+    PathsByName datasets;
+    if (file.has_group(group) || !object->is_new_since_0_2(""))
+      datasets = datasets_by_name(file, group);
     if (averaged) (void)use_average(file, "", datasets);
     staged.emplace_back(file, group, std::move(datasets), *object);
   }
@@ -223,7 +257,19 @@ void load(const Hdf5File& file, const NamedStates<T>& states, bool averaged = fa
   }
 }
 
+OptionValue read_option(const StoredDataset& dataset) {
+  const std::string type = dataset.type();
+  if (type == type_of<std::int64_t>()) return dataset.value<std::int64_t>();
+  if (type == type_of<double>()) return dataset.value<double>();
+  if (type == type_of<std::string>()) return dataset.value<std::string>();
+  fail<FileError>(dataset.location(), "an option of type int64, float64 or string", type);
+}
+
 }  // namespace
+
+template <class T>
+NamedState<T>::NamedState(std::string group, const Tokenizer& tokenizer)
+    : name(std::move(group)), object(std::make_shared<TokenizerState<T>>(tokenizer)) {}
 
 template <class T>
 Hdf5Writer prepare_checkpoint(const fs::path& path, const Module<T>& model,
@@ -232,6 +278,13 @@ Hdf5Writer prepare_checkpoint(const fs::path& path, const Module<T>& model,
   writer.attribute("format_version", format_version);
   writer.attribute("weft_version", std::string(WEFT_VERSION));
   check_apart(states);
+  if (const auto description = model.description()) {
+    writer.attribute(type_attribute, description->type);
+    for (const auto& [name, option] : description->options)
+      std::visit([&, option_name = name](
+                     const auto& value) { add(writer, options_group, option_name, value); },
+                 option);
+  }
   for (const auto& [name, parameter] : named_parameters(model))
     add(writer, "model", name, parameter->value());
   for (const auto& [name, buffer] : named_buffers(model)) add(writer, "model", name, *buffer);
@@ -264,6 +317,33 @@ void load_state(const fs::path& path, const std::string& name, Stateful<T>& obje
   load(open_checkpoint(path), NamedStates<T>{{name, object}});
 }
 
+ModelDescription load_model_description(const fs::path& path) {
+  const Hdf5File file = open_checkpoint(path);
+  if (!file.has_attribute("/", type_attribute))
+    fail_on_file(path, "a checkpoint with the options of its model",
+                 str_cat("a checkpoint without them, written by weft ",
+                         file.attribute<std::string>("/", "weft_version")));
+  ModelDescription description{file.attribute<std::string>("/", type_attribute), {}};
+  if (!file.has_group(options_group)) return description;
+  for (const auto& [name, dataset] : datasets_by_name(file, options_group))
+    description.options.emplace(name, read_option(file.dataset(dataset)));
+  return description;
+}
+
+Tokenizer load_tokenizer(const fs::path& path, const std::string& name) {
+  const Hdf5File file = open_checkpoint(path);
+  if (!file.has_group(path_of_name(name))) return {};
+  TokenizerText<float> read;
+  load(file, NamedStates<float>{{name, read}});
+  try {
+    return Tokenizer::from_text(read.text);
+  } catch (const Error& error) {
+    throw FileError(str_cat(quoted(path), ' ', path_of_name(name), ": ", error.what()));
+  }
+}
+
+template struct NamedState<float>;
+template struct NamedState<double>;
 template Hdf5Writer prepare_checkpoint(const fs::path&, const Module<float>&,
                                        const NamedStates<float>&);
 template Hdf5Writer prepare_checkpoint(const fs::path&, const Module<double>&,

@@ -44,7 +44,7 @@ class WEFT_API Stateful {
   // Registers everything that a checkpoint contains, once and always in the same order.
   virtual void state(State<T>& state) = 0;
   // Entries that a checkpoint of weft 0.2 may lack keep their values on loading; entries that only
-  // such a checkpoint contains are ignored.
+  // such a checkpoint contains are ignored. The empty name stands for the whole state.
   virtual bool is_new_since_0_2(const std::string& /*name*/) const { return false; }
   virtual bool was_only_in_0_2(const std::string& /*name*/) const { return false; }
   // Throws ValueError when loaded values are invalid (for example a negative step); the loader then

@@ -74,7 +74,7 @@ void load(const fs::path& folder, Gpt<float>& model) {
   }
   (void)PretrainedTokenizer::load(folder / "tokenizer.json");
   (void)ChatTemplate::load(folder);
-  (void)load_pretrained_gpt(folder);
+  (void)load_gpt(folder);
   (void)load_weights(pretrained_weights(folder), model);
 }
 
@@ -122,7 +122,7 @@ Cases no_file(const std::string& name) {
 // Each of the messages has one line and names its file; the model is as it was.
 void check(const std::string& base, const Cases& cases) {
   Random zeros = Random::zeros();
-  const GptOptions options = read_pretrained_gpt(golden / "llama").options;
+  const GptOptions options = load_gpt(golden / "llama").model.options;
   for (const auto& [what, file, expected, damage] : cases) {
     INFO(base << ": " << file << ": " << what);
     const Folder folder(base);
@@ -167,7 +167,7 @@ Cases edits(const std::string& file,
 
 TEST_CASE("broken folders: whole ones load", "[train]") {
   Random zeros = Random::zeros();
-  Gpt<float> model(read_pretrained_gpt(golden / "llama").options, zeros);
+  Gpt<float> model(load_gpt(golden / "llama").model.options, zeros);
   for (const char* const base : {"llama", "llama_sharded", "llama_lora"})
     CHECK_NOTHROW(load(Folder(base).folder.path(), model));
 }

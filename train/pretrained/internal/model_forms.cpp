@@ -445,7 +445,7 @@ Layout write_config(ModelConfig& config, const GptOptions& options) {
     ModelConfig again(config.entries());
     if (resolved(gpt_options(again)) == wanted) return form.layout;
   }
-  fail<ValueError>("save_pretrained_gpt", "a Gpt of the form of " + gpt_types(), "another one");
+  fail<ValueError>("save_pretrained", "a Gpt of the form of " + gpt_types(), "another one");
 }
 
 BertOptions bert_options(ModelConfig& config) {
@@ -478,7 +478,7 @@ void write_config(ModelConfig& config, const EncoderDecoderOptions& options) {
   config.set("architectures", json::array({"T5ForConditionalGeneration"}));
   ModelConfig again(config.entries());
   if (resolved(t5_options(again)) != wanted)
-    fail<ValueError>("save_pretrained_encoder_decoder", "a model of the form of t5", "another one");
+    fail<ValueError>("save_pretrained", "a model of the form of t5", "another one");
 }
 
 }  // namespace weft

@@ -47,7 +47,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<T>& model,
                                                  std::span<const TokenIds> sources,
                                                  const BeamSearchOptions& options) {
   BeamSearchOptions of_model = options;
-  of_model.max_len = std::min(options.max_len, model.max_len);
+  of_model.max_len = std::min(options.max_len, model.options.max_len);
   std::vector<std::size_t> order(sources.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {

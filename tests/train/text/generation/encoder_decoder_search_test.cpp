@@ -102,7 +102,7 @@ TEST_CASE("encoder-decoder search: greedy search takes the most probable token o
   for (const TokenIds& source : sources) {
     const PaddedTokens padded = pad_sequences({&source, 1});
     TokenIds expected{Vocabulary::bos};
-    while (std::ssize(expected) <= model.max_len) {
+    while (std::ssize(expected) <= model.options.max_len) {
       const Var<double> logits =
           model(tape, padded.tokens, padded.valid_lens, pad_sequences({&expected, 1}).tokens);
       const double* last = logits.value().data() + logits.size() - 7;
