@@ -17,8 +17,8 @@ int main(int argc, char** argv) try {
   const GptOptions options{
       .vocabulary_size = 11, .max_len = 8, .num_hiddens = 8, .num_heads = 2, .num_blocks = 1};
   const Gpt model(options, random);
-  save_pretrained_gpt(folder, model, {.options = options, .ends = {2}});
-  const Gpt loaded = load_pretrained_gpt(folder);
+  save_pretrained(folder, model, {.eos_token_ids = {2}});
+  const Gpt loaded = load_gpt(folder).model;
 
   Tape tape = Tape<float>::inference();
   const Tokens tokens({1, 3}, {5, 6, 7});
