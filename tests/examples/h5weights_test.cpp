@@ -9,6 +9,7 @@
 #include <weft/train/files/hdf5/hdf5_writer.hpp>
 #include <weft/train/moving_average.hpp>
 #include <weft/train/weights/checkpoint.hpp>
+#include <weft/train/weights/convert_weights.hpp>
 #include <weft/train/weights/weights.hpp>
 #include "examples/h5weights/program.hpp"
 #include "examples/h5weights/statistics.hpp"
