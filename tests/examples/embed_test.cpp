@@ -276,7 +276,7 @@ TEST_CASE("embed: a Dense module maps the pooled vectors", "[examples]") {
 
 TEST_CASE("embed: bad models are errors of one line", "[examples]") {
   CHECK(contains(error_of(outcome_of(embed::run_program, "embed", {"--model", "/none", "ba"})),
-                 "\"/none/vocab.txt\": expected a file, got none"));
+                 "\"/none/vocab.txt\": expected a file, got no such file"));
   const auto error_with = [](const std::string& name, const std::string& text) {
     const ModelFolder folder;
     folder.write(name, text);

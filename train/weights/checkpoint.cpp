@@ -21,8 +21,7 @@ namespace fs = std::filesystem;
 // Files of other versions are rejected, as their layout is unknown.
 constexpr std::int64_t format_version = 1;
 
-// The group of a model's options, and the attribute of the file with the model's type.
-constexpr const char* options_group = "model_options";
+// The attribute of the file with the model's type.
 constexpr const char* type_attribute = "model_type";
 
 // The tokens of a tokenizer as state.

@@ -36,6 +36,10 @@ Names remove_prefix(const std::string& prefix, PathsByName& paths) {
   return outside;
 }
 
+void remove_group(const std::string& group, PathsByName& paths) {
+  std::erase_if(paths, [&](const auto& entry) { return entry.first.starts_with(group + '.'); });
+}
+
 // One load: finds the dataset of each parameter, then reads them.
 template <class T>
 class Loader {
@@ -102,6 +106,7 @@ class Loader {
   void find_sources(const std::string& group, const std::string& prefix) {
     PathsByName paths = datasets_by_name(*file_, group);
     const bool anywhere = group.empty() && prefix.empty();
+    if (group.empty() && file_->has_group("model")) remove_group(options_group, paths);
     report_.unused = anywhere ? take_average(paths) : remove_prefix(prefix, paths);
     const auto rename = [&](std::string name) {
       for (const auto& [expression, replacement] : renames_)
@@ -120,10 +125,7 @@ class Loader {
   Names take_average(PathsByName& paths) {
     Names replaced = use_average(*file_, "model.", paths);
     report_.averaged = !replaced.empty();
-    if (report_.averaged)
-      std::erase_if(paths, [](const auto& entry) {
-        return entry.first.starts_with(std::string(average_group) + '.');
-      });
+    if (report_.averaged) remove_group(average_group, paths);
     return replaced;
   }
 

@@ -133,8 +133,9 @@ void check(const std::string& base, const Cases& cases) {
     const std::string message = message_of<Error>([&] { load(folder.folder.path(), model); });
     CHECK_THAT(message,
                Catch::Contains((file.empty() ? folder.folder.path() : folder / file).string()));
-    CHECK_THAT(message, Catch::Contains(expected) && Catch::Contains("expected ") &&
-                            Catch::Contains(", got "));
+    CHECK_THAT(message, Catch::Contains(expected));
+    CHECK_THAT(message, Catch::StartsWith("cannot read ") ||
+                            (Catch::Contains("expected ") && Catch::Contains(", got ")));
     CHECK(std::ranges::none_of(
         message, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }));
     CHECK(message.size() < 1000);
@@ -391,7 +392,7 @@ TEST_CASE("broken folders: the tokenizer and the chat template", "[train]") {
                         {"a merge of no tokens", "expected", "[\"a\",\"b\"]", "[\"x\",\"y\"]"},
                         {"cut", "expected JSON", "]]}}", "]]"}});
   cases =
-      cases + Cases{{"no tokenizer", tokenizer, "got none",
+      cases + Cases{{"no tokenizer", tokenizer, "got no such file",
                      [&](const Folder& f) { fs::remove(f / tokenizer); }},
                     {"a deep tokenizer", tokenizer, "levels",
                      [&](const Folder& f) { write_bytes(f / tokenizer, deep(1'000'000)); }},

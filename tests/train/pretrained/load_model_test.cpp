@@ -175,7 +175,7 @@ TEST_CASE("load model: a trainer's checkpoint has the tokens, and the average", 
                     {.epochs = epochs, .folder = folder.path(), .resume = true});
     CHECK(message_of<ValueError>(
               [&] { trainer.register_for_checkpointing("model_options", tokenizer); }) ==
-          "trainer: register_for_checkpointing: expected a name that is not used yet, got "
+          "trainer: register_for_checkpointing: expected an unused name, got "
           "'model_options'");
     trainer.register_for_checkpointing("tokenizer", tokenizer);
     trainer.track_average(average);

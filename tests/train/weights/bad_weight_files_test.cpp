@@ -268,7 +268,7 @@ TEST_CASE("bad file: packed projections of other types and shapes", "[train]") {
         H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER);
         maker.create("in_proj_weight", {12, 4}, H5T_NATIVE_FLOAT, properties);
       }),
-      Catch::Contains("/in_proj_weight: expected data, got a dataset that was never written"));
+      Catch::Contains("/in_proj_weight: expected stored data, got a dataset that was never written"));
 }
 
 TEST_CASE("bad file: null and scalar dataspaces", "[train]") {

@@ -22,6 +22,8 @@ PathsByName datasets_by_name(const TensorFile& file, const std::string& group);
 // The group of the moving average of a model's parameters in a checkpoint (see
 // TrainingLoop::track_average), below which each parameter has the name that it has below /model.
 inline constexpr const char* average_group = "average";
+// The group with the options of a checkpoint's model.
+inline constexpr const char* options_group = "model_options";
 
 // If the file is a checkpoint with an average that has been updated, which then is the model that
 // reading its weights gives, replaces the paths of the parameters that it contains, whose names are

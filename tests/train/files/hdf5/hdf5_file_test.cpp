@@ -75,7 +75,7 @@ TEST_CASE("hdf5: attributes are read", "[train]") {
   CHECK(file.has_attribute("/", "text"));
   CHECK_FALSE(file.has_attribute("/", "nothing"));
   CHECK_THAT(message_of<FileError>([&] { file.attribute<double>("/", "nothing"); }),
-             Catch::Contains("/ attribute nothing: expected an attribute, got none"));
+             Catch::Contains("/ attribute nothing: expected an attribute, got no such attribute"));
 }
 
 }  // namespace weft

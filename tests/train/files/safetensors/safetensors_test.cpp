@@ -109,9 +109,9 @@ TEST_CASE("safetensors: what a file must not be", "[train]") {
   CHECK(error_of(R"({"a":)" + f32 + R"(,"/a":)" + tensor("F32", "[0]", "[8,8]") + "}", 8) ==
         "expected each tensor once, got /a twice");
   CHECK(error_of(R"({"a":)" + f32 + R"(,"b":)" + tensor("F32", "[1]", "[4,8]") + "}", 8) ==
-        "expected b at byte 8 of the data, got bytes 4 … 8");
+        "expected b at byte 8 of the data, got bytes 4 to 8");
   CHECK(error_of(R"({"a":)" + tensor("F32", "[1]", "[4,8]") + "}", 8) ==
-        "expected a at byte 0 of the data, got bytes 4 … 8");
+        "expected a at byte 0 of the data, got bytes 4 to 8");
   CHECK(error_of(R"({"a":)" + tensor("F32", "[3]", "[0,8]") + "}", 8) ==
         "expected a of 3 elements of 32 bits, got 8 bytes");
   CHECK(error_of(R"({"a":)" + tensor("F32", "[-1]", "[0,8]") + "}", 8) ==
@@ -125,7 +125,7 @@ TEST_CASE("safetensors: what a file must not be", "[train]") {
   CHECK(error_of(R"({"a":)" + tensor("F32", "[2]", "[0]") + "}", 8)
             .starts_with("expected a dtype, a shape and two data_offsets"));
   CHECK(error_of(R"({"a":5})", 0) == "expected a dtype, a shape and two data_offsets, got 5");
-  CHECK(error_of(R"({"":)" + f32 + "}", 8) == "expected names of 1 to 1024 bytes, got one of 0");
+  CHECK(error_of(R"({"":)" + f32 + "}", 8) == "expected names of 1 to 1024 bytes, got 0 bytes");
   const TemporaryFolder folder;
   const fs::path path = folder / "a.safetensors";
   std::ofstream(path) << "short";
@@ -148,7 +148,7 @@ TEST_CASE("safetensors: an index and its files agree", "[train]") {
       return str_cat(SafetensorsFile(index).datasets().size(), " tensors");
     } catch (const FileError& failure) {
       const std::string message = failure.what();
-      return message.substr(message.find("expected"));
+      return message.substr(std::min(message.find("expected"), message.find("cannot read")));
     }
   };
   CHECK(error(R"({"weight_map":{"a":"1.safetensors","b":"2.safetensors"}})") == "2 tensors");
@@ -160,13 +160,13 @@ TEST_CASE("safetensors: an index and its files agree", "[train]") {
         "expected names of files in the directory of the index, got \"../1.safetensors\"");
   CHECK(error(R"({"weight_map":{"a":5}})") ==
         "expected names of files in the directory of the index, got 5");
-  CHECK(error(R"({})") == "expected an index with a weight_map, got none");
+  CHECK(error(R"({})") == "expected an index with a weight_map, got no weight_map");
   CHECK(error(R"({"metadata":5,"weight_map":{"a":"1.safetensors"}})") ==
         "expected an object as metadata, got 5");
   CHECK(error(R"({"metadata":{},"weight_map":{"a":"1.safetensors","a":"2.safetensors"}})") ==
         "expected each name once, got 'a' twice");
-  CHECK(error(R"({"weight_map":{"a":"3.safetensors"}})").find("3.safetensors") ==
-        std::string::npos);
+  CHECK(error(R"({"weight_map":{"a":"3.safetensors"}})") ==
+        "cannot read \"" + (folder / "3.safetensors").string() + "\": No such file or directory");
 }
 
 TEST_CASE("safetensors: what is written is read, in any type", "[train]") {

@@ -235,7 +235,7 @@ TEST_CASE("byte pairs: a vocabulary that is none is refused", "[train]") {
   CHECK(files.error_with_vocabulary("{}") ==
         "vocab.json\": expected a token for each byte, got no token '!'");
   std::filesystem::remove(files.vocabulary);
-  CHECK(files.error() == "vocab.json\": expected a file, got none");
+  CHECK(files.error() == "vocab.json\": expected a file, got no such file");
 }
 
 TEST_CASE("byte pairs: merges that are none are refused by their line", "[train]") {
@@ -254,5 +254,5 @@ TEST_CASE("byte pairs: merges that are none are refused by their line", "[train]
         "merges.txt\": pair 2 of merges: expected each pair of tokens once, got [\"a\",\"b\"]");
   CHECK(files.error_with_merges("") == "merges.txt\": expected text, got an empty file");
   std::filesystem::remove(files.merges);
-  CHECK(files.error() == "merges.txt\": expected a file, got none");
+  CHECK(files.error() == "merges.txt\": expected a file, got no such file");
 }

@@ -168,7 +168,7 @@ TEST_CASE("WordPiece: bad vocabularies are errors that name the line", "[tokeniz
   CHECK(message_for(specials + "a\n\nb\n") == "expected a token in each line, got an empty line 5");
   CHECK(message_for(specials + "a\n\xFF\n") == "expected UTF-8 text, got byte 255 at position 20");
   CHECK(contains(message_of<FileError>([] { WordPiece tokenizer("no_such_vocab.txt"); }),
-                 "no_such_vocab.txt\": expected a file, got none"));
+                 "no_such_vocab.txt\": expected a file, got no such file"));
   CHECK_THROWS_AS(WordPiece("/"), FileError);
 }
 
@@ -177,6 +177,6 @@ TEST_CASE("WordPiece: bad texts and ids are errors", "[tokenizers]") {
   CHECK(message_of<ValueError>([&] { tokenizer.encode("ab\xC3"); }) ==
         "text: expected UTF-8 text, got byte 195 at position 2");
   CHECK(message_of<ValueError>([&] { tokenizer.token(381); }) ==
-        "WordPiece: id: expected 0 … 380, got 381");
+        "WordPiece: id: expected a value from 0 to 380, got 381");
   CHECK_THROWS_AS(tokenizer.decode(TokenIds{-1}), ValueError);
 }
