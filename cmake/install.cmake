@@ -25,7 +25,7 @@ write_basic_package_version_file(weft-config-version.cmake COMPATIBILITY SameMin
 install(FILES ${PROJECT_BINARY_DIR}/weft-config.cmake
               ${PROJECT_BINARY_DIR}/weft-config-version.cmake DESTINATION ${package_dir})
 
-# What a program links beside a static weft.
+# Libraries that a program links in addition to a static weft.
 set(weft_link_flags "")
 if(weft_type STREQUAL STATIC_LIBRARY)
   set(libraries ${HDF5_C_LIBRARIES} ${ZLIB_LIBRARIES} ${CSV_LIBRARY} ${UTF8PROC_LIBRARY}

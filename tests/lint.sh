@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# lint.sh: clang-tidy over the sources of the library and of the programs, shellcheck over the scripts
-# and codespell over all text that was written by hand. A source that passed is checked again only
-# after it, a header that it includes, or .clang-tidy has changed.
+# lint.sh: clang-tidy over the sources of the library and of the programs, shellcheck over the scripts,
+# codespell over all text that was written by hand, and a search for awkward phrases in the comments,
+# messages and Markdown of the library and the programs. A source that passed clang-tidy is checked
+# again only after it, a header that it includes, or .clang-tidy has changed.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 cd "$repository"
 
@@ -20,6 +21,34 @@ mapfile -t texts < <(find .github autograd cmake examples layers tests train ./*
 # Names of variables, and syllables in tests.
 codespell --ignore-words-list nd,te,nin,ifset,thre "${texts[@]}"
 echo "${#texts[@]} files"
+
+log "phrases"
+mapfile -t prose < <(printf '%s\n' "${texts[@]}" | grep -v ^tests/)
+# A space, or a line break with the start of the next comment line.
+space='(?: |\s*\n *(?://|#)? *)'
+awkward=0
+while IFS= read -r line; do
+  expression=${line%% => *}
+  expression=".*${expression// /$space}.*"
+  found=$(grep -Pzoa --with-filename "$expression" "${prose[@]}" | tr '\0' '\n') || continue
+  printf '%s\nexpected %s\n\n' "$found" "${line#* => }"
+  awkward=1
+done <<'END'
+\n(?!\h*//).*\n\h*//\hOf\b => a comment that starts with its subject: "Options of a block"
+\n(?!\h*//).*\n\h*//\hThe same (for|of|as|with|from|in)\b => a comment that makes sense alone
+\bThrows? as\b => "Throws the same exceptions as"
+\bwhen (not )?given\b => "if set", "if not set"
+\bwhen there (is|are) no(ne)?\b => "if there is no"
+\b(models?|folders?) of (Hugging Face|transformers)\b(?! models) => "a Hugging Face model"
+\bgot (another|others|them)\b => the value that was found
+\btrainings\b => "training runs"
+\bbeside (an?|the|its?|each|other|those|them)\b => "next to", "along with", "in addition to", "compared with"
+, also (when|if)\b => "even if"
+\bthat (is|are) there\b => "existing"
+\b(\d+|first|lowest) … (\d+|n|last|highest)\b => "0 to 7" or "[0, n)"
+END
+[ "$awkward" = 0 ] || fail "awkward phrases (see above)"
+echo "${#prose[@]} files"
 
 log "clang-tidy"
 build=$build/lint

@@ -1,7 +1,6 @@
 #include "examples/common/json_config.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include <weft/autograd/error.hpp>
@@ -29,33 +28,19 @@ Json parsed(const std::filesystem::path& path, std::uintmax_t limit) {
 
 }  // namespace
 
-struct JsonConfig::Fields {
-  Json json;
-
-  // Null where there is none.
-  const Json* find(const std::string& name) const {
-    const auto found = json.find(name);
-    return found == json.end() || found->is_null() ? nullptr : &*found;
-  }
-};
-
-JsonConfig::JsonConfig(const std::filesystem::path& path, Fields fields)
-    : path_(path), fields_(std::make_unique<Fields>(std::move(fields))) {
-  if (!fields_->json.is_object())
-    fail<FileError>(name_of_file(path), "a JSON object", fields_->json.type_name());
+JsonConfig::JsonConfig(const std::filesystem::path& path, Json fields)
+    : path_(path), fields_(std::move(fields)) {
+  if (!fields_.is_object()) fail<FileError>(what(), "a JSON object", fields_.type_name());
 }
 
 JsonConfig::JsonConfig(const std::filesystem::path& path, std::uintmax_t limit)
-    : JsonConfig(path, Fields{parsed(path, limit)}) {}
-
-JsonConfig::JsonConfig(JsonConfig&&) noexcept = default;
-JsonConfig::~JsonConfig() = default;
+    : JsonConfig(path, parsed(path, limit)) {}
 
 std::vector<JsonConfig> JsonConfig::list_in(const std::filesystem::path& path) {
   Json list = parsed(path, max_bytes);
   if (!list.is_array()) fail<FileError>(name_of_file(path), "a JSON list", list.type_name());
   std::vector<JsonConfig> objects;
-  for (Json& object : list) objects.push_back(JsonConfig(path, Fields{std::move(object)}));
+  for (Json& object : list) objects.push_back(JsonConfig(path, std::move(object)));
   return objects;
 }
 
@@ -63,64 +48,62 @@ std::string JsonConfig::what() const { return name_of_file(path_); }
 
 std::vector<std::string> JsonConfig::names() const {
   std::vector<std::string> names;
-  for (const auto& [name, value] : fields_->json.items()) names.push_back(name);
+  for (const auto& [name, value] : fields_.items()) names.push_back(name);
   return names;
 }
 
 const Json& JsonConfig::at(const std::string& name) const {
   static const Json none;
-  const Json* field = fields_->find(name);
-  return field ? *field : none;
+  const auto found = fields_.find(name);
+  return found == fields_.end() ? none : *found;
 }
 
 void JsonConfig::check_names(std::initializer_list<std::string_view> known) const {
-  for (const auto& [name, value] : fields_->json.items())
+  for (const auto& [name, value] : fields_.items())
     if (!value.is_null() && std::ranges::find(known, name) == known.end())
       fail_on(name, "no field that is not known");
 }
 
-bool JsonConfig::has(const std::string& name) const { return fields_->find(name) != nullptr; }
+bool JsonConfig::has(const std::string& name) const { return !at(name).is_null(); }
 
 void JsonConfig::fail_on(const std::string& name, const std::string& expected) const {
   constexpr std::size_t longest = 60;
-  const Json* field = fields_->find(name);
-  std::string got = field ? field->dump() : "none";
+  std::string got = has(name) ? at(name).dump() : "none";
   if (got.size() > longest) got = got.substr(0, longest) + "…";
-  fail<FileError>(name_of_file(path_), str_cat(expected, " as ", name), got);
+  fail<FileError>(what(), str_cat(expected, " as ", name), got);
 }
 
 Index JsonConfig::size(const std::string& name, std::optional<Index> otherwise,
                        Index highest) const {
-  const Json* field = fields_->find(name);
-  if (!field && otherwise) return *otherwise;
+  const Json& field = at(name);
+  if (field.is_null() && otherwise) return *otherwise;
   // Integers ≥ 0 are unsigned.
-  const std::uint64_t value =
-      field && field->is_number_unsigned() ? field->get<std::uint64_t>() : 0;
+  const std::uint64_t value = field.is_number_unsigned() ? field.get<std::uint64_t>() : 0;
   if (value < 1 || value > static_cast<std::uint64_t>(highest))
     fail_on(name, str_cat("an integer in 1 … ", highest));
   return static_cast<Index>(value);
 }
 
 double JsonConfig::number(const std::string& name, std::optional<double> otherwise) const {
-  const Json* field = fields_->find(name);
-  if (!field && otherwise) return *otherwise;
-  if (!field || !field->is_number()) fail_on(name, "a number");
-  return field->get<double>();
+  const Json& field = at(name);
+  if (field.is_null() && otherwise) return *otherwise;
+  if (!field.is_number()) fail_on(name, "a number");
+  return field.get<double>();
 }
 
 std::string JsonConfig::text(const std::string& name,
                              const std::optional<std::string>& otherwise) const {
-  const Json* field = fields_->find(name);
-  if (!field && otherwise) return *otherwise;
-  if (!field || !field->is_string()) fail_on(name, "a string");
-  return field->get<std::string>();
+  const Json& field = at(name);
+  if (field.is_null() && otherwise) return *otherwise;
+  if (!field.is_string()) fail_on(name, "a string");
+  return field.get<std::string>();
 }
 
 bool JsonConfig::flag(const std::string& name, std::optional<bool> otherwise) const {
-  const Json* field = fields_->find(name);
-  if (!field && otherwise) return *otherwise;
-  if (!field || !field->is_boolean()) fail_on(name, "true or false");
-  return field->get<bool>();
+  const Json& field = at(name);
+  if (field.is_null() && otherwise) return *otherwise;
+  if (!field.is_boolean()) fail_on(name, "true or false");
+  return field.get<bool>();
 }
 
 }  // namespace weft::examples

@@ -5,8 +5,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <limits>
-#include <memory>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,10 +22,7 @@ class JsonConfig {
   // Throws FileError for a file that cannot be read or is larger than `limit`, and for one that is
   // not a JSON object (see check_json), with the position of the mistake.
   explicit JsonConfig(const std::filesystem::path& path, std::uintmax_t limit = max_bytes);
-  JsonConfig(JsonConfig&&) noexcept;
-  ~JsonConfig();
 
-  const std::filesystem::path& path() const { return path_; }
   // Returns the file's description in messages.
   std::string what() const;
   // Returns the names of all fields.
@@ -52,11 +48,10 @@ class JsonConfig {
   [[noreturn]] void fail_on(const std::string& name, const std::string& expected) const;
 
  private:
-  struct Fields;
-  JsonConfig(const std::filesystem::path& path, Fields fields);
+  JsonConfig(const std::filesystem::path& path, nlohmann::json fields);
 
   std::filesystem::path path_;
-  std::unique_ptr<Fields> fields_;
+  nlohmann::json fields_;
 };
 
 }  // namespace weft::examples

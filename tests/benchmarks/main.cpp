@@ -16,6 +16,7 @@
 #include "tests/benchmarks/measure.hpp"
 #include "tests/benchmarks/operations.hpp"
 #include "tests/benchmarks/phases.hpp"
+#include "tests/benchmarks/predicted_speedups.hpp"
 #include "tests/benchmarks/products.hpp"
 #include "tests/benchmarks/training.hpp"
 #include "tests/benchmarks/workloads.hpp"
@@ -30,9 +31,9 @@ constexpr const char* usage =
     "  average\n"
     "weft_benchmark profile WORKLOAD PRECISION THREADS SECONDS   (W1 … W5, LoRA) prints tables of\n"
     "  phases, operations, layers and memory\n"
-    "weft_benchmark predict WORKLOAD PRECISION THREADS SECONDS   (W1 … W5, LoRA, generation) "
-    "prints,\n"
-    "  for 2 … 64 threads: their number and the speed-up that the durations of ranges predict\n"
+    "weft_benchmark predict WORKLOAD PRECISION 1 SECONDS   prints, for 2 to 64 threads: their "
+    "number\n"
+    "  and the speed-up predicted from one thread\n"
     "weft_benchmark cost WORKLOAD THREADS SECONDS   (W1, W3 or W5) prints, for the trainer alone "
     "and\n"
     "  with its report, TensorBoard and profile: median_ms, and how much longer the median of "
@@ -96,11 +97,9 @@ void print_profile(const std::string& name, Precision precision, double seconds)
 }
 
 void print_predictions(const std::string& name, Precision precision, double seconds) {
-  const Workload workload = make_workload(name, precision, true);
-  mean_seconds(seconds, workload.step);
-  const double one = workload.profile->predicted_step_seconds(1);
-  for (const int threads : {2, 4, 8, 16, 32, 64})
-    std::printf("%d %.3f\n", threads, one / workload.profile->predicted_step_seconds(threads));
+  for (const auto& [threads, speedup] :
+       predicted_speedups(seconds, make_workload(name, precision).step))
+    std::printf("%d %.3f\n", threads, speedup);
 }
 
 // Throws ValueError unless all of `text` is a number.

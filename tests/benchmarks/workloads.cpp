@@ -218,7 +218,7 @@ Workload sampling_step(const GptOptions& options, Precision precision) {
 }
 
 // Greedy generation of 32 tokens after a prompt of 16 by the model of W3.
-Workload generation_step(const GptOptions& options, bool profiled) {
+Workload generation_step(const GptOptions& options) {
   constexpr Index prompt = 16, new_tokens = 32;
   struct State {
     explicit State(const GptOptions& gpt_options) : model(gpt_options, random) {}
@@ -227,17 +227,14 @@ Workload generation_step(const GptOptions& options, bool profiled) {
     TokenIds prompt;
   };
   const auto state = std::make_shared<State>(options);
-  const auto profile = profile_of(state->model, profiled);
   for (Index i = 0; i < prompt; ++i)
     state->prompt.push_back(static_cast<TokenId>(state->random.below(options.vocabulary_size)));
   return {.step =
-              [state, profile] {
+              [state] {
                 generate(state->model, state->prompt,
                          {.max_tokens = new_tokens, .sampling = {.temperature = 0.0}});
-                if (profile) profile->end_step();
               },
-          .tokens = new_tokens,
-          .profile = profile};
+          .tokens = new_tokens};
 }
 
 // The states of 32 sentences of 64 tokens, by an encoder of the size of MiniLM-L6.
@@ -346,9 +343,9 @@ Workload make_workload(const std::string& name, Precision precision, bool profil
     return gpt_step(size, precision, profiled);
   }
   if (model == "W5") return pronunciation_step(parts_of(parts_text, 2, 128), precision, profiled);
+  if (profiled) fail<ValueError>("profile", "W1 … W5 or LoRA", name);
   if (name == "generation" && precision == Precision::full)
-    return generation_step(gpts.at("W3").gpt, profiled);
-  if (profiled) fail<ValueError>("profile", "W1 … W5, LoRA or generation", name);
+    return generation_step(gpts.at("W3").gpt);
   if (name == "sampling") return sampling_step(gpts.at("W2").gpt, precision);
   if (name == "sentences") return sentences_step(precision);
   if (name == "W6") return attention_step({100, 5, 2, 4, 6}, precision);

@@ -22,9 +22,9 @@ struct Workload {
 };
 
 // "W1" … "W6", "W6-<length>", "LoRA" (adapters of W3's model), "sampling" and "sentences" with this
-// precision, and "generation" and those of layer_step with full precision. W1 … W5, LoRA and
-// generation may be `profiled`; the former may have other numbers of parts than usual: "W1/16".
-// Throws ValueError for any other name.
+// precision, and "generation" and those of layer_step with full precision. W1 … W5 and LoRA may be
+// `profiled`, and may have other numbers of parts than usual: "W1/16". Throws ValueError for any
+// other name.
 Workload make_workload(const std::string& name, Precision precision, bool profiled = false);
 
 }  // namespace weft::benchmarks

@@ -202,11 +202,6 @@ std::string Profile::memory_table() const {
   return table.text();
 }
 
-double Profile::predicted_step_seconds(int threads) const {
-  check_at_least("profile: threads", threads, 1);
-  return recorder_->predicted_step_seconds(threads);
-}
-
 void Profile::write_trace(const std::filesystem::path& path) const {
   const std::string text = recorder_->trace();
   write_atomically(path, std::as_bytes(std::span(text)));

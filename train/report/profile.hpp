@@ -131,11 +131,6 @@ class WEFT_API Profile final : public TapeObserver {
   // Formats one pass as a table; see weft::pass_table.
   std::string pass_table() const;
 
-  // Predicts the seconds per step with another number of threads, by assigning the measured
-  // parallel ranges to the threads in order. Memory bandwidth and caches are assumed to grow with
-  // the number of threads. Throws ValueError unless threads ≥ 1.
-  double predicted_step_seconds(int threads) const;
-
   // Writes a trace of the first measured steps, with one row per thread, for Perfetto
   // (ui.perfetto.dev) and Chrome (chrome://tracing). Throws FileError if the file cannot be
   // written.

@@ -130,8 +130,9 @@ void GradientExchange<T>::add_sums(Index own_elements) {
 
 template <class T>
 void GradientExchange<T>::add_messages() {
-  // Of some ranges, whose elements begin at a position of a sum. There is none without elements.
+  // Ranges without elements need no message.
   std::size_t messages = 0;
+  // The bytes of the elements of `ranges`, which start at position `begin` of a sum.
   const auto bytes = [&](std::size_t sum, Index begin, const PartRange& ranges) {
     return std::as_writable_bytes(std::span(sums_[sum].values)
                                       .subspan(static_cast<std::size_t>(begin),

@@ -20,7 +20,7 @@ double rounded(double value) {
   return value;
 }
 
-// A character for each weight: base64's digits for 0 … 1 in 64 levels.
+// A character for each weight: base64's digits for 0 to 1 in 64 levels.
 std::string levels_of(const Tensor<float>& weights) {
   constexpr const char* digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string levels;

@@ -13,17 +13,12 @@ void ProfileObserver<T>::end(const TrainingResult&) {
                     memory = profile_.memory_table();
   line_.message(str_cat(phases, '\n', operations, '\n', memory));
   if (!report_) return;
-  std::string predictions;
-  for (const int threads : {1, 2, 4, 8, 16, 32, 64})
-    predictions += str_cat(threads, threads == 1 ? " thread: " : " threads: ",
-                           1e3 * profile_.predicted_step_seconds(threads), " ms\n");
   ReportSection section;
   section.preformatted("Phases of a step", phases);
   section.preformatted("Operations", operations);
   section.flame_graph("Where the time goes", profile_);
   section.preformatted("Layers", profile_.layer_table());
   section.preformatted("Memory at its peak", memory);
-  section.preformatted("A step on other numbers of threads, predicted", predictions);
   report_->set_section("Profile", section);
   try {
     profile_.write_trace(folder_ / "trace.json");

@@ -76,11 +76,9 @@ class ProfileRecorder final : public ParallelObserver {
       rows_.clear();
       phases_.clear();
       trace_.clear();
-      regions_.clear();
     } else {
       ++steps;
       seconds += end - step_start_;
-      if (is_traced_) traced_steps_.push_back({end - step_start_, regions_.size()});
     }
     is_traced_ = trace_.size() < most_traced;
     for (auto& [address, tape] : tapes_) tape.bytes_now = 0.0;
@@ -90,22 +88,13 @@ class ProfileRecorder final : public ParallelObserver {
 
   // --- ParallelObserver ---------------------------------------------------------------------
 
-  void region_begins() override { region_start_ = seconds_now(); }
+  void region_begins() override {}
   void region_ends() override {
-    const double end = seconds_now();
-    Region region{end - region_start_, {}};
-    std::vector<Range> ranges;
     for (std::vector<Range>& of_thread : ranges_) {
-      ranges.insert(ranges.end(), of_thread.begin(), of_thread.end());
+      for (const Range& range : of_thread)
+        add_to_trace({"range", -1, "range", range.thread, range.start, range.end});
       of_thread.clear();
     }
-    if (!is_traced_) return;
-    std::ranges::sort(ranges, {}, &Range::start);
-    for (const Range& range : ranges) {
-      region.ranges.push_back(static_cast<float>(range.end - range.start));
-      add_to_trace({"range", -1, "range", range.thread, range.start, range.end});
-    }
-    regions_.push_back(std::move(region));
   }
   void range_begins(int thread) override {
     thread_number = thread;
@@ -198,32 +187,6 @@ class ProfileRecorder final : public ParallelObserver {
     return rows;
   }
 
-  // When each thread takes the next range as soon as it has finished one.
-  static double time_on_threads(std::span<const float> ranges, int threads) {
-    std::vector<double> busy(static_cast<std::size_t>(threads));
-    for (const float range : ranges) *std::min_element(busy.begin(), busy.end()) += range;
-    return *std::max_element(busy.begin(), busy.end());
-  }
-  // The median over steps, so that interruptions of a few steps do not count.
-  double predicted_step_seconds(int threads) const {
-    if (traced_steps_.empty()) return 0.0;
-    const int measured = thread_count();
-    std::vector<double> predicted;
-    for (std::size_t region = 0; const auto& [step_seconds, regions] : traced_steps_) {
-      double all = step_seconds;
-      for (; region < regions; ++region) {
-        const auto& [duration, ranges] = regions_[region];
-        // The overhead of a region besides its ranges: starting it, and waiting for its threads.
-        const double cost = std::max(0.0, duration - time_on_threads(ranges, measured));
-        all += cost + time_on_threads(ranges, threads) - duration;
-      }
-      predicted.push_back(all);
-    }
-    const auto middle = predicted.begin() + std::ssize(predicted) / 2;
-    std::ranges::nth_element(predicted, middle);
-    return *middle;
-  }
-
   std::string trace() const {
     std::string text = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n";
     double origin = seconds_now();
@@ -273,14 +236,6 @@ class ProfileRecorder final : public ParallelObserver {
   struct Range {
     int thread;
     double start, end;
-  };
-  struct Region {
-    double seconds;
-    std::vector<float> ranges;  // durations of the ranges in seconds, in the order of starting
-  };
-  struct TracedStep {
-    double seconds;
-    std::size_t regions;  // number of regions up to the end of this step
   };
   // An operation in forward, until its layer is known.
   struct Pending {
@@ -439,13 +394,10 @@ class ProfileRecorder final : public ParallelObserver {
   std::vector<MemoryRow> memory_{static_cast<std::size_t>(layers.size())};  // without inner layers
   double bytes_now_ = 0.0, peak_bytes_ = 0.0;                               // of all tapes
   std::vector<Span> trace_;
-  std::vector<Region> regions_;
   std::array<std::vector<Range>, 256> ranges_;  // of the current region, by thread
-  double region_start_ = 0.0;
   double step_start_ = 0.0;
   bool is_warm_ = false;
   bool is_traced_ = true;
-  std::vector<TracedStep> traced_steps_;
   ParallelObserver* previous_ = nullptr;
 };
 

@@ -14,7 +14,7 @@ namespace weft {
 struct AddedToken {
   std::string text;
   TokenId id;
-  // Whether letters and digits may not be beside it, and whether it takes the spaces beside it.
+  // Whether letters and digits may not be next to it, and whether it takes adjacent spaces.
   bool is_whole_word = false, takes_left = false, takes_right = false;
 };
 

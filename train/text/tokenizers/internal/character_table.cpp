@@ -49,7 +49,7 @@ CharacterTable::CharacterTable(std::string_view base64) {
   replacements_ = bytes.substr(4 + tree_bytes);
 }
 
-// Darts-clone's double array: a unit has a label in its bits 0 … 7 (and 31), whether it has a leaf
+// Darts-clone's double array: a unit has a label in its bits 0 to 7 (and 31), whether it has a leaf
 // in bit 8, and the offset of its children in the others; a leaf has its value.
 bool CharacterTable::append_mapped(std::string_view text, std::string& result) const {
   const auto offset = [](std::uint32_t unit) { return unit >> 10 << ((unit & (1U << 9)) >> 6); };

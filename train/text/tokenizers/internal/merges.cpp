@@ -53,7 +53,7 @@ void Merges::apply(TokenIds& word) const {
     Part& part = parts[merge.position];
     if (!part.is_left || part.next >= size) continue;
     if (const TokenPair pair{part.token, parts[part.next].token}; pair != merge.pair) {
-      // The pair that is there now may merge into the same token.
+      // The current pair may merge into the same token.
       const auto found = merges_.find(pair);
       if (found == merges_.end() || found->second.result != merge.result) continue;
     }

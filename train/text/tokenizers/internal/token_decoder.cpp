@@ -110,7 +110,7 @@ std::string in_characters(std::string_view bytes) {
   return text += characters.finish();
 }
 
-// Bytes beside each other that are no text become a replacement character each.
+// If adjacent bytes are not UTF-8, each of them becomes a replacement character.
 DecoderStep byte_fallback(const json&) {
   return {[](Pieces& pieces, TextBudget&) {
             Pieces result;

@@ -224,7 +224,7 @@ class Unigram : public TokenModel {
     }
     std::vector<std::size_t> ends;  // the last one first
     for (std::size_t end = word.size(); end > 0; end = best[end].begin) ends.push_back(end);
-    // Unknown parts beside each other are one.
+    // Adjacent unknown parts are one.
     std::optional<std::size_t> unknown_begin;
     const auto add_unknown = [&](std::size_t end) {
       if (unknown_begin) append(word.substr(*unknown_begin, end - *unknown_begin), ids);
