@@ -76,7 +76,7 @@ const Json& JsonConfig::at(const std::string& name) const {
 void JsonConfig::check_names(std::initializer_list<std::string_view> known) const {
   for (const auto& [name, value] : fields_->json.items())
     if (!value.is_null() && std::ranges::find(known, name) == known.end())
-      fail_on(name, "no field that is not known");
+      fail<FileError>(what(), "only known fields", name);
 }
 
 bool JsonConfig::has(const std::string& name) const { return fields_->find(name) != nullptr; }
@@ -97,7 +97,7 @@ Index JsonConfig::size(const std::string& name, std::optional<Index> otherwise,
   const std::uint64_t value =
       field && field->is_number_unsigned() ? field->get<std::uint64_t>() : 0;
   if (value < 1 || value > static_cast<std::uint64_t>(highest))
-    fail_on(name, str_cat("an integer in 1 … ", highest));
+    fail_on(name, str_cat("an integer from 1 to ", highest));
   return static_cast<Index>(value);
 }
 

@@ -55,7 +55,7 @@ template <class Configuration>
 void check_settings(const Configuration& configuration) {
   const auto check = [](const char* name, auto value, auto lowest, auto highest) {
     if (!(lowest <= value && value <= highest))
-      fail<ValueError>(name, str_cat(lowest, " … ", highest), value);
+      fail<ValueError>(name, str_cat("a value from ", lowest, " to ", highest), value);
   };
   Configuration::for_each_setting(configuration,
                                   [&](const char* name, const char*, auto value, auto... range) {

@@ -39,15 +39,16 @@ bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
            FinetuneConfiguration& configuration) {
   examples::CommandLine line(
       "gpt finetune",
-      "Trains a model of Hugging Face further, all weights or low-rank adapters (LoRA).");
+      "Fine-tunes a Hugging Face model: all weights, or low-rank adapters (LoRA) with --lora.");
   line.option("model", "folder with config.json, model.safetensors and tokenizer.json",
               options.model);
-  line.option("data", "JSON lines with messages, or prompt and answer, or text; or a text",
+  line.option("data",
+              ".jsonl file with messages, prompt and answer, or text in each line; or a text file",
               options.data);
-  line.option("validation", "the same, for validation; none: the last tenth of --data",
+  line.option("validation", "validation data, as --data; if not set, the last tenth of --data",
               options.validation);
-  line.option("samples", "prompts of the validation to answer after each of them", options.samples,
-              0, 1'000'000);
+  line.option("samples", "number of validation prompts to answer after each validation",
+              options.samples, 0, 1'000'000);
   options.training.add_to(line, "the model or its adapters, checkpoints, metrics and a report");
   examples::setting_options(line, configuration);
   if (!line.parse(argc, argv)) return false;

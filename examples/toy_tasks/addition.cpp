@@ -36,7 +36,7 @@ std::string to_source(const std::string& question) {
     if (number.empty() || number.size() > max_digits ||
         number.find_first_not_of(digits) != number.npos)
       fail<ValueError>("question",
-                       str_cat("two numbers of 1 … ", max_digits, " digits such as 47+1234"),
+                       str_cat("two numbers of 1 to ", max_digits, " digits such as 47+1234"),
                        "'" + question + "'");
   return padded(a, max_digits) + '+' + padded(b, max_digits);
 }

@@ -35,7 +35,7 @@ Task rearrangement(const std::string& name, const std::string& about, const std:
   task.to_source = [alphabet, max_len](const std::string& question) {
     if (question.empty() || static_cast<Index>(question.size()) > max_len ||
         question.find_first_not_of(alphabet) != question.npos)
-      fail<ValueError>("question", str_cat("1 … ", max_len, " characters of ", alphabet),
+      fail<ValueError>("question", str_cat("1 to ", max_len, " characters of ", alphabet),
                        "'" + question + "'");
     return question;
   };

@@ -74,7 +74,8 @@ TEST_CASE("dictionary: an error for a malformed line names the file and the line
                  "line 2: dictionary line: expected UTF-8 text, got byte 239 at position 2"));
   CHECK(contains(error_for("a \xFF\n"), "expected UTF-8 text, got byte 255 at position 2"));
   CHECK(contains(error_for(std::string("a\0b AH\n", 7)), "control character"));
-  CHECK(contains(error_for(std::string(65, 'a').append(" AH\n")), "at most 64 letters and phones"));
+  CHECK(contains(error_for(std::string(65, 'a').append(" AH\n")),
+                 "at most 64 letters and at most 64 phones"));
   CHECK(contains(error_for("a AH\n\xEF\xBB\xBF"
                            "b B\n"),
                  "line 2: dictionary line: expected text, got a byte-order mark"));

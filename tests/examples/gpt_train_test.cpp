@@ -155,7 +155,7 @@ TEST_CASE("gpt train: tokens of GPT-2's files", "[examples]") {
   const BytePairEncoding other = BytePairEncoding::learn("other other", 260);
   other.save(fixture.folder / "vocab.json", fixture.folder / "merges.txt");
   CHECK(contains(fixture.error({"--tokenizer-files", fixture.folder.path().string(), "--resume"}),
-                 "--tokenizer-files: expected the tokens of the checkpoint, got different ones"));
+                 "--tokenizer-files: expected the tokens of the checkpoint, got different tokens"));
 }
 
 TEST_CASE("gpt train: a preset gives defaults that options replace", "[examples]") {
@@ -261,7 +261,7 @@ TEST_CASE("gpt: checkpoints that are none, and texts that the model does not kno
   CHECK(contains(error_of(fixture.sample()), "best.h5"));
   CHECK(contains(
       error_of(run({"attention", "--model", fixture.out + "/last.h5", "warp weft loom reed"})),
-      "text: expected 1 … 16 tokens, got 19"));
+      "text: expected 1 to 16 tokens, got 19"));
 }
 
 TEST_CASE("gpt sample: a draft proposes tokens and changes none", "[examples]") {

@@ -145,7 +145,7 @@ TEST_CASE("h5weights verify: damaged files and numbers that are not finite", "[e
   CHECK(is_one_line(bad.errors));
   CHECK(contains(bad.errors,
                  "bad.h5' /a/weight: expected finite numbers, got 1 NaN and 1 "
-                 "infinite, the first one at [1, 1]"));
+                 "infinite numbers, the first at [1, 1]"));
 
   std::string bytes = bytes_of(path);
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);

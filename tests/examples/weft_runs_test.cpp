@@ -51,8 +51,8 @@ TEST_CASE("weft-runs: each folder that is none gets one line", "[examples]") {
   CHECK(outcome.status == 1);
   CHECK(contains(outcome.output, "runs/first"));
   CHECK(contains(outcome.errors,
-                 "weft-runs: 'empty': expected a folder of a run (with metrics.csv)"));
-  CHECK(contains(outcome.errors, "weft-runs: 'missing': expected a folder of a run"));
+                 "weft-runs: 'empty': expected the folder of a run (with metrics.csv)"));
+  CHECK(contains(outcome.errors, "weft-runs: 'missing': expected the folder of a run"));
   CHECK(contains(outcome.errors,
                  "run.json\": expected format 1 or older, got format 99 of a newer weft"));
   CHECK(contains(outcome.errors, "expected the first column 'step', got 'text'"));
@@ -63,7 +63,7 @@ TEST_CASE("weft-runs: each folder that is none gets one line", "[examples]") {
   CHECK(none.status == 1);
   CHECK(is_one_line(none.errors));
   CHECK_FALSE(std::filesystem::exists(folder / "none.html"));
-  CHECK(contains(process_of("weft-runs").errors, "expected folders of runs, got none"));
+  CHECK(contains(process_of("weft-runs").errors, "expected at least one folder, got none"));
   CHECK(
       contains(process_in(folder, "weft-runs runs/first --page /dev/null/x").errors, "/dev/null"));
 }
@@ -122,7 +122,7 @@ TEST_CASE("programs: a training that resumes takes the options of its start", "[
                                          "gpt train --out out --resume");
   INFO(outcome.errors);
   CHECK(outcome.status == 0);
-  CHECK(contains(outcome.output, "resumes with the options of its start:"));
+  CHECK(contains(outcome.output, "resuming with the options of the first run:"));
   CHECK(contains(outcome.output, " --text=numbers.txt"));
   CHECK(contains(outcome.output,
                  "finished after 12 steps; weights in out/best.h5 (the best, of step "));
