@@ -32,7 +32,7 @@ Json parsed(const std::filesystem::path& path, std::uintmax_t limit) {
 struct JsonConfig::Fields {
   Json json;
 
-  // Null where there is none.
+  // Returns null if there is no such field or its value is null.
   const Json* find(const std::string& name) const {
     const auto found = json.find(name);
     return found == json.end() || found->is_null() ? nullptr : &*found;

@@ -30,7 +30,7 @@ void write_csv(const fs::path& path, const Tensor<float>& vectors) {
     }
   file.flush();
   if (!file)
-    fail<FileError>("output '" + path.string() + "'", "a writable file", std::strerror(errno));
+    throw FileError("cannot write output '" + path.string() + "': " + std::strerror(errno));
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ std::string sorted(std::string text) {
   return text;
 }
 
-// Random texts of 1 … `max_len` characters, with uniform distributions of lengths and
-// characters; the answer is rearrange(text).
+// Returns a task whose questions are random strings of 1 to `max_len` characters, with uniformly
+// distributed lengths and characters. The answer is rearrange(question).
 Task rearrangement(const std::string& name, const std::string& about, const std::string& alphabet,
                    Index max_len, std::string (*rearrange)(std::string)) {
   Task task{.name = name, .about = about, .alphabet = alphabet, .max_len = max_len};

@@ -127,11 +127,11 @@ TEST_CASE("embed: vectors do not replace what they are computed from", "[example
   folder.write("text.csv", "ba\n");
   const std::string weights = bytes_of(folder / "model.h5");
   CHECK(contains(error_of(folder.embed({"ba", "--vectors", folder / "model.h5"})),
-                 "model.h5': expected another file than the input, got the same one"));
+                 "model.h5': expected a file that is not an input, got an input file"));
   std::filesystem::create_hard_link(folder / "text.csv", folder / "vectors.csv");
   CHECK(contains(
       error_of(folder.embed({"--file", folder / "text.csv", "--vectors", folder / "vectors.csv"})),
-      "vectors.csv': expected another file than the input, got the same one"));
+      "vectors.csv': expected a file that is not an input, got an input file"));
   CHECK(bytes_of(folder / "model.h5") == weights);
   CHECK(bytes_of(folder / "text.csv") == "ba\n");
 }
@@ -369,12 +369,12 @@ TEST_CASE("embed: bad texts, outputs and options are errors of one line", "[exam
   folder.write("empty", "");
   CHECK(contains(error_for({"--file", folder / "empty"}),
                  "empty': expected at least one sentence, got none"));
-  CHECK(contains(error_for({"--file", folder / "none"}), "none': expected a readable file"));
+  CHECK(contains(error_for({"--file", folder / "none"}), "none': No such file or directory"));
   CHECK(contains(error_for({"--file", folder.path()}), "expected a regular file, got a directory"));
   CHECK(contains(error_for({"--vectors", folder / "v.txt", "ba"}),
                  "expected a name that ends in .csv or .h5, got .txt"));
   CHECK(contains(error_for({"--vectors", "/proc/self/fdinfo/v.csv", "ba"}),
-                 "expected a writable directory"));
+                 "cannot write to directory '/proc/self/fdinfo': "));
   CHECK(contains(error_for({"--max-len", "10", "ba"}),
                  "option --max-len: expected a number from 2 to 9"));
   CHECK(contains(error_for({"--max-len", "1", "ba"}),

@@ -105,9 +105,9 @@ TEST_CASE("gpt finetune: an output that is an input is refused before anything i
     for (const char* const rank : {"2", "0"}) {
       CAPTURE(folder, rank);
       CHECK(contains(fixture.refusal({"--out", folder, "--lora", rank}),
-                     "expected another directory than the input, got the same one"));
+                     "expected a directory that is not an input, got an input directory"));
     }
-  const std::string same = "expected another file than the input, got the same one";
+  const std::string same = "expected a file that is not an input, got an input file";
   // As a validation, by its name, by another one, and through a link; with tokens of the model.
   fs::create_directory(out);
   write_bytes(out / "metrics.csv", "abc abc abc");
@@ -157,7 +157,7 @@ TEST_CASE("gpt finetune: adapters are a part of the model, or refused", "[exampl
   // All weights, of a model with adapters.
   CHECK(trained_from(fixture.out, fixture.out + "2") == "yes.\n");
   CHECK(contains(fixture.refusal({"--model", fixture.out, "--out", fixture.model}),
-                 "expected another directory than the input"));
+                 "expected a directory that is not an input"));
   // In the folder of the base, as other programs save them.
   for (const char* const name : {"adapter_config.json", "adapter_model.safetensors"})
     fs::copy_file(fs::path(fixture.out) / name, fs::path(fixture.model) / name);

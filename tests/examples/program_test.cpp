@@ -164,7 +164,7 @@ TEST_CASE("pronounce: errors are one line on standard error", "[examples]") {
   const std::string dictionary = folder / "metrics.csv";
   std::filesystem::copy(fixture.dictionary, dictionary);
   CHECK(contains(error_of(fixture.train({"--dictionary", dictionary, "--out", folder.path()}), 1),
-                 "metrics.csv': expected another file than the input, got the same one"));
+                 "metrics.csv': expected a file that is not an input, got an input file"));
   CHECK(run({}).status == 2);
   CHECK(contains(run({"train", "--width", "0"}).errors, "(see pronounce train --help)"));
 }

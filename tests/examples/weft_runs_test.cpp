@@ -124,17 +124,15 @@ TEST_CASE("programs: a training that resumes takes the options of its start", "[
   CHECK(outcome.status == 0);
   CHECK(contains(outcome.output, "resuming with the options of the first run:"));
   CHECK(contains(outcome.output, " --text=numbers.txt"));
-  CHECK(contains(outcome.output,
-                 "finished after 12 steps; weights in out/best.h5 (the best, of step "));
-  CHECK(
-      contains(outcome.output, "and out/last.h5 (of the last step)\nreport in out/report.html\n"));
+  CHECK(contains(outcome.output, "finished after 12 steps; weights in out/best.h5 (best, step "));
+  CHECK(contains(outcome.output, "and out/last.h5 (last step)\nreport in out/report.html\n"));
   const Outcome other =
       process_in(folder, "seq 2 1001 > other.txt; gpt train --text other.txt --out out --resume");
   CHECK(other.status == 1);
-  CHECK(contains(other.errors, "is --text other.txt what the run began with?"));
+  CHECK(contains(other.errors, "did the run begin with --text other.txt?"));
 }
 
-TEST_CASE("programs: an interrupted training says how to go on", "[examples]") {
+TEST_CASE("programs: an interrupted training says how to continue", "[examples]") {
   const TemporaryFolder folder;
   const Outcome outcome =
       process_in(folder, "seq 1 3000 > numbers.txt\n" +
@@ -143,7 +141,7 @@ TEST_CASE("programs: an interrupted training says how to go on", "[examples]") {
   CHECK(outcome.status == 130);
   const std::string output = bytes_of(folder / "written");
   CHECK(contains(output, "interrupted after "));
-  CHECK(contains(output, "go on with: gpt train --out out --resume\n"));
+  CHECK(contains(output, "continue with: gpt train --out out --resume\n"));
   CHECK(contains(bytes_of(folder / "out" / "run.json"), "\"state\":\"interrupted\""));
 }
 
