@@ -35,14 +35,14 @@ void print_answers(const SavedModel& saved, const std::string& data, bool lines)
   const auto questions =
       questions_of(saved, read_learned_texts(data, TextForm(saved, saved.context())));
   if (questions.empty())
-    fail<FileError>("'" + data + "'", "prompts and answers", "texts without prompts");
+    fail<FileError>("'" + data + "'", "prompts and answers", "examples without prompts");
   const std::vector<std::string> answers = answers_to(questions, saved);
   std::size_t right = 0;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     if (answers[i] == questions[i].expected) ++right;
     if (lines) std::cout << comparison(questions[i], answers[i]) << '\n';
   }
-  std::cout << right << " of " << questions.size() << " answers are as expected\n";
+  std::cout << right << " of " << questions.size() << " answers are correct\n";
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ TEST_CASE("configuration: an error names the setting that is out of range", "[ex
   configuration = Configuration::quick();
   configuration.rotary_pairs = "interleaved";
   CHECK(message_of<ValueError>([&] { configuration.check_state(); }) ==
-        "rotary_pairs: expected halves, as the model has them, got 'interleaved'");
+        "rotary_pairs: expected halves, which the model uses, got 'interleaved'");
 }
 
 TEST_CASE("configuration: the state contains every setting and both vocabularies", "[examples]") {

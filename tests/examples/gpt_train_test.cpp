@@ -188,7 +188,7 @@ TEST_CASE("gpt train: texts that cannot be trained on are refused", "[examples]"
   std::filesystem::remove(fixture.text);
   CHECK(contains(fixture.error({}), "text.txt"));
   std::filesystem::create_directory(fixture.text);
-  CHECK(contains(fixture.error({}), "text.txt': expected text files, got none"));
+  CHECK(contains(fixture.error({}), "text.txt': expected at least one text file, got none"));
 }
 
 TEST_CASE("gpt train: bad command lines and folders are refused before training", "[examples]") {
@@ -284,8 +284,9 @@ TEST_CASE("gpt sample: a draft proposes tokens and changes none", "[examples]") 
   write_bytes(fixture.text, small_text() + "!");
   const std::string other = (fixture.folder / "other").string();
   REQUIRE(fixture.train({"--out", other}).status == 0);
-  CHECK(with_draft(other).errors ==
-        "gpt sample: draft: expected a model with the same tokens, got one with other tokens\n");
+  CHECK(
+      with_draft(other).errors ==
+      "gpt sample: draft: expected a model with the same vocabulary, got a different vocabulary\n");
   CHECK(contains(with_draft("no/such").errors, "no/such"));
 }
 
