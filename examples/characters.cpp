@@ -1,5 +1,5 @@
-// A character model: a small GPT learns to write like a text and continues a prompt.
-//   characters [TEXT [PROMPT]]    by default the GNU General Public License
+// Trains a small GPT on the characters of a text file, and continues a prompt in its style.
+//   characters [TEXT [PROMPT]]    by default, TEXT is the GNU General Public License
 #include <iostream>
 
 #include <weft/weft.hpp>

@@ -1,4 +1,4 @@
-// Fine-tuning: a saved forecaster learns another series from few data, mostly frozen.
+// Fine-tuning: saves a forecaster, loads it, and trains only its last layer on a short new series.
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -21,7 +21,7 @@ struct Forecaster : Module<float> {
   Linear<float> output;
 };
 
-// A sine wave of `height`, with noise, [steps, 1].
+// Returns windows of a noisy sine wave with amplitude `height`, [steps, 1].
 WindowBatches<float> series(Index steps, double height, std::uint64_t seed) {
   Random random(seed);
   Tensor<float> rows({steps, 1});
@@ -45,7 +45,7 @@ void train(ProcessGroup& processes, Forecaster& model, WindowBatches<float> wind
       .run();
 }
 
-// A folder of its own, which is removed.
+// A new temporary folder. The destructor removes it.
 struct TemporaryFolder {
   TemporaryFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "fine_tune-XXXXXX").string();
@@ -64,7 +64,7 @@ void run(ProcessGroup& processes) {
   Random random(1);
   Forecaster model(random), loaded(random), from_nothing(random);
   train(processes, model, series(1000, 1.0, 1), 5);
-  const TemporaryFolder folder;  // each process its own, as they may run on several machines
+  const TemporaryFolder folder;  // one per process: processes may run on different machines
   save_weights(folder.path / "forecaster.h5", model);
   const LoadWeightsReport report = load_weights(folder.path / "forecaster.h5", loaded);
   if (processes.is_root())

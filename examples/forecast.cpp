@@ -7,7 +7,7 @@
 
 using namespace weft;
 
-// Two sine waves and noise, [steps, 1].
+// Returns the sum of two sine waves and noise, [steps, 1].
 Tensor<float> make_series(Index steps, double noise, Random& random) {
   Tensor<float> series({steps, 1});
   for (Index i = 0; i < steps; ++i) {
@@ -22,7 +22,7 @@ struct Forecaster : Module<float> {
   explicit Forecaster(Random& random)
       : gru({.input_size = 1, .num_hiddens = 32}, random), output({32, 1}, random) {}
 
-  // x [batch, time, 1], result: the prediction of the value after each, of the same shape.
+  // Predicts the next value after each value of x [batch, time, 1], in the same shape.
   Var<float> operator()(const Var<float>& x) const { return output(gru(x).states); }
 
   void members(Members<float>& members) const override {

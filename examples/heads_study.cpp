@@ -1,6 +1,6 @@
-// heads_study: the purpose of several attention heads. Prints statistics of each head of a trained
-// pronunciation model, and the error rates of models with 1, 2, 4 and 8 heads and equal numbers of
-// parameters.
+// heads_study: shows why attention has several heads. Prints statistics of each head of a trained
+// pronunciation model, and the error rates of models that have 1, 2, 4 and 8 heads but the same
+// number of parameters.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -39,7 +39,7 @@ struct Options {
 // The attention weights of one query over the keys that are not masked. They sum to 1.
 using Row = std::vector<double>;
 
-// In bits: 0 for a single key, log2 n for uniform weights over n keys.
+// Returns the entropy in bits: 0 for a single key, log2 n for uniform weights over n keys.
 double entropy(const Row& row) {
   double sum = 0.0;
   for (const double weight : row)
@@ -47,8 +47,8 @@ double entropy(const Row& row) {
   return sum;
 }
 
-// 1 - the Jensen-Shannon divergence in bits (Lin, 1991): 1 for equal rows, 0 for rows without
-// common keys.
+// Returns 1 - the Jensen-Shannon divergence in bits (Lin, 1991): 1 for equal rows, 0 for rows
+// without common keys.
 double similarity(const Row& a, const Row& b) {
   Row mean(a.size());
   for (std::size_t key = 0; key < a.size(); ++key) mean[key] = (a[key] + b[key]) / 2.0;
@@ -67,10 +67,10 @@ struct HeadStatistics {
   double entropy = 0.0;
   double distance = 0.0;               // Σ weight · |offset|
   double offset = 0.0;                 // Σ weight · offset
-  std::vector<double> offset_weights;  // the weight at each offset -max_offset … max_offset
+  std::vector<double> offset_weights;  // the weight at each offset from -max_offset to max_offset
   std::vector<double> similarity;      // to each head
 
-  // `centre`: the key position that corresponds to the query's.
+  // `centre` is the key position that corresponds to the query position.
   void add(const Row& row, double centre) {
     entropy += ::entropy(row);
     for (std::size_t key = 0; key < row.size(); ++key) {
@@ -100,7 +100,7 @@ class AttentionStatistics {
     for (Index query = 0; query < queries; ++query) {
       const Index visible_keys = causal_ ? query + 1 : keys;
       if (visible_keys < 2) continue;  // the weight of a single key is always 1
-      // The same relative position in the sequence of keys, whose length may differ.
+      // The key at the same relative position: the sequences may have different lengths.
       const double centre =
           static_cast<double>(query * (keys - 1)) / static_cast<double>(queries - 1);
       std::vector<Row> rows;
@@ -126,9 +126,9 @@ class AttentionStatistics {
   const std::vector<HeadStatistics>& heads() const { return heads_; }
   // The statistics of uniform attention weights.
   const HeadStatistics& uniform() const { return uniform_; }
-  // `sum` divided by the number of queries.
+  // Returns `sum` divided by the number of queries.
   double mean(double sum) const { return sum / static_cast<double>(std::max<Index>(queries_, 1)); }
-  // The mean similarity to the other heads of its block.
+  // Returns the mean similarity of a head to the other heads of its block.
   double similarity_in_block(std::size_t head) const {
     const auto in_block = static_cast<std::size_t>(heads_in_block_);
     if (in_block < 2) return 1.0;
@@ -170,7 +170,7 @@ std::vector<AttentionStatistics> collect_statistics(const SavedModel& saved,
   return attentions;
 }
 
-// `count` evenly spaced pairs, so that all initial letters occur.
+// Returns `count` evenly spaced pairs, so that all initial letters occur.
 std::vector<SequencePair> subsample(const std::vector<SequencePair>& pairs, std::int64_t count) {
   const auto size = static_cast<std::int64_t>(pairs.size());
   std::vector<SequencePair> sample;
@@ -210,8 +210,7 @@ void print_heads(const std::vector<AttentionStatistics>& attentions) {
                "weighted average.\n";
 }
 
-// Draws a heat map for each kind of attention, with the mean of the member `sums` of each head as
-// its rows.
+// Draws a heat map for each kind of attention. Each row is the mean of a head's member `sums`.
 std::string draw_heads(const std::string& title, const std::string& x_label,
                        const std::vector<std::string>& columns,
                        std::vector<double> HeadStatistics::*sums,
@@ -255,16 +254,17 @@ void print_head_statistics(const SavedModel& saved, const Dataset& dataset,
   const std::vector<SequencePair> pairs =
       subsample(saved.language.pairs(dataset.test), options.words);
   const std::vector<AttentionStatistics> attentions = collect_statistics(saved, pairs);
-  std::cout << "Statistics of the attention heads of " << options.model << ",\nmeans over "
-            << pairs.size()
-            << " held-out words:\n\n"
-               "  entropy     entropy of the attention weights, in bits\n"
-               "  distance    weighted mean of |key - query|, in positions\n"
-               "  offset      weighted mean of key - query, in positions\n"
-               "  similarity  mean over the other heads of the block of 1 - the Jensen-Shannon\n"
-               "              divergence of the attention weights, in bits; 1 for equal weights\n\n"
-               "For cross-attention, the position of a phone is scaled to the length of the word.\n"
-               "“uniform” is the result of uniform attention weights.\n";
+  std::cout
+      << "Statistics of the attention heads of " << options.model << ",\nmeans over "
+      << pairs.size()
+      << " held-out words:\n\n"
+         "  entropy     entropy of the attention weights, in bits\n"
+         "  distance    weighted mean of |key - query|, in positions\n"
+         "  offset      weighted mean of key - query, in positions\n"
+         "  similarity  1 - the Jensen-Shannon divergence of the attention weights, in bits,\n"
+         "              averaged over the other heads of the block; 1 for equal weights\n\n"
+         "For cross-attention, the position of a phone is scaled to the length of the word.\n"
+         "The row “uniform” shows the values of uniform attention weights.\n";
   print_heads(attentions);
   std::cout << '\n'
             << draw_offsets(attentions, fs::path(options.out) / "heads_offsets.svg") << '\n'
@@ -302,7 +302,7 @@ int compare_numbers_of_heads(const Dataset& dataset, const Options& options,
                                                .precision = options.precision,
                                                .processes = &processes});
     if (result.end == StopReason::interrupted) {
-      std::cout << "\ninterrupted in the training with " << heads
+      std::cout << "\ninterrupted during training with " << heads
                 << (heads > 1 ? " heads\n" : " head\n");
       return result.exit_status;
     }
@@ -325,14 +325,15 @@ int run(ProcessGroup& processes, int argc, char** argv) {
   Options options;
   examples::CommandLine line("heads_study",
                              "Prints statistics of the attention heads of a trained pronunciation "
-                             "model and compares numbers of heads.");
+                             "model, and compares models with 1, 2, 4 and 8 heads.");
   model_option(line, options.model);
   dictionary_option(line, options.dictionary);
   line.option("out", "output directory for plots", options.out);
   line.option("words", "number of test words for the statistics", options.words, 1, 1'000'000);
-  line.option("epochs", "training epochs of the models with 1, 2, 4 and 8 heads; 0 disables",
+  line.option("epochs", "training epochs of the models with 1, 2, 4 and 8 heads; 0 skips them",
               options.epochs, 0, 1000);
-  line.choice("precision", "inputs of matrix products in training", options.precision);
+  line.choice("precision", "precision of the inputs of matrix products in training",
+              options.precision);
   if (!line.parse(argc, argv)) return 0;
   if (options.epochs == 0) line.without_effect({"precision"}, "with --epochs 0");
   const fs::path out = options.out;
@@ -341,7 +342,7 @@ int run(ProcessGroup& processes, int argc, char** argv) {
   examples::check_picture(out / "heads_similarity.svg", {options.model, options.dictionary});
   if (!fs::exists(options.model))
     fail<FileError>("model '" + options.model + "'",
-                    "a checkpoint of `build/examples/pronounce train`", "no such file");
+                    "a checkpoint written by `build/examples/pronounce train`", "no such file");
 
   const SavedModel saved(options.model);
   const Dataset dataset(options.dictionary, processes);

@@ -1,5 +1,6 @@
-// kernel_regression: attention pooling. Fits a curve to noisy points by an average of their values,
-// weighted by a kernel of the distance (Nadaraya, 1964; Watson, 1964; d2l.ai, section 11.2).
+// kernel_regression: attention pooling. Fits a curve to noisy points: each value of the curve is an
+// average of the points' values, weighted by a kernel of the distance (Nadaraya, 1964; Watson,
+// 1964; d2l.ai, section 11.2).
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
@@ -19,7 +20,7 @@ constexpr Index num_points = 50;
 
 double true_function(double x) { return 2.0 * std::sin(x) + std::pow(x, 0.8); }
 
-// y = true_function(x) + noise of standard deviation 1/2, for random x in [0, 5].
+// Points y = true_function(x) + noise with standard deviation 1/2, for random x in [0, 5].
 struct TrainingData {
   explicit TrainingData(Random& random)
       : x(random.uniform_tensor({num_points}, 0.0, 5.0)),
@@ -38,7 +39,7 @@ Tensor<float> grid(double step) {
   return x;
 }
 
-// The prediction at each x, and the weights of the training points, [x.size(), num_points].
+// Returns the prediction at each x, and the weights of the training points, [x.size(), num_points].
 struct Prediction {
   Tensor<float> y, weights;
 };
@@ -49,8 +50,8 @@ Prediction predict(const KernelRegression<float>& regression, const TrainingData
   return {y.value(), tape.take_attention_weights().front().reshaped({x.size(), -1})};
 }
 
-// The leave-one-out mean squared error: each training point is predicted from the others. If points
-// attended to themselves, the loss would vanish as the kernel gets narrower.
+// Returns the leave-one-out mean squared error: each training point is predicted from the other
+// training points. If points attended to themselves, the narrowest kernel would have no loss.
 Var<float> leave_one_out_loss(const KernelRegression<float>& regression, const TrainingData& data,
                               Tape<float>& tape) {
   Tensor<bool> others = Tensor<bool>::full({num_points, num_points}, true);
@@ -79,7 +80,7 @@ struct Fit {
   KernelRegression<float> regression;
 };
 
-// Prints for each fit the leave-one-out error and the error against the true function.
+// Prints the leave-one-out error of each fit, and its error against the true function.
 void print_errors(const std::vector<Fit>& fits, const TrainingData& data) {
   std::cout
       << "\nMean squared errors: leave-one-out on the training points, and of the curve against\n"
@@ -163,10 +164,10 @@ void run(const std::filesystem::path& directory) {
   print_errors(all, data);
 
   std::cout
-      << "\nThe average does not depend on x. With w = 1 a query attends to distant points and "
+      << "\nThe average does not depend on x. With w = 1, a query attends to distant points and "
          "the\n"
-         "curve is too flat; the learned w makes the kernel narrower, and the curve fits the true\n"
-         "function. The other kernels ignore points at a distance of more than 1 / w.\n\n"
+         "curve is too flat. The learned w makes the kernel narrower, and the curve fits the true\n"
+         "function. The last three kernels ignore points farther away than 1 / w.\n\n"
       << draw_fits("Attention pooling with a Gaussian kernel", {narrow, fixed, average}, data,
                    directory / "kernel_regression.svg")
       << '\n'

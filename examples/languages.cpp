@@ -1,5 +1,5 @@
-// Classifies sequences: tells the language of a word from its letters.
-//   languages [WORDS.csv [FOLDER]]    columns `word` and `language`; a folder for report.html
+// Classifies sequences: predicts the language of a word from its letters.
+//   languages [WORDS.csv [FOLDER]]    columns `word` and `language`; FOLDER is for report.html
 #include <algorithm>
 #include <functional>
 #include <iostream>

@@ -1,5 +1,5 @@
-// positional_encoding: three encodings of positions for attention: sines and cosines that are
-// added, learned vectors that are added, and rotations of queries and keys.
+// positional_encoding: compares three encodings of positions for attention. Sines and cosines, or
+// learned vectors, are added to the inputs; rotary encoding rotates queries and keys.
 #include <cmath>
 #include <filesystem>
 #include <iomanip>
@@ -19,7 +19,7 @@ constexpr Index d = 32, positions = 60;
 
 // --- Sinusoidal ---------------------------------------------------------------------------------
 
-// A column of the encoding over the positions.
+// Returns a column of the encoding, as a line over the positions.
 examples::Line column_line(const Tensor<float>& table, Index column) {
   examples::Line line{.name = str_cat("column ", column), .x = {}, .y = {}};
   for (Index i = 0; i < positions; ++i) {
@@ -29,7 +29,7 @@ examples::Line column_line(const Tensor<float>& table, Index column) {
   return line;
 }
 
-// Names for `count` rows or columns: every `step`-th is its index, the others are empty.
+// Returns names for `count` rows or columns: the index for every `step`-th, otherwise empty.
 std::vector<std::string> index_names(Index count, Index step) {
   std::vector<std::string> names(static_cast<std::size_t>(count));
   for (Index i = 0; i < count; i += step) names[static_cast<std::size_t>(i)] = str_cat(i);
@@ -75,8 +75,9 @@ void show_binary_numbers(const fs::path& out) {
   constexpr Index bits = 6;
   const PositionalEncoding encoding({.num_hiddens = d, .max_len = positions});
   std::cout
-      << "\nBinary numbers encode positions similarly: the period of the bits doubles from bit to "
-         "bit.\nThe wavelengths of the sinusoidal encoding grow likewise, but it is smooth:\n\n"
+      << "\nBinary numbers encode positions in a similar way: the period doubles from bit to bit. "
+         "The\nwavelengths of the sinusoidal encoding also grow by a constant factor, but the "
+         "columns are\nsmooth:\n\n"
          "  number     binary    column 12  column 6  column 0\n";
   for (Index i = 0; i < 8; ++i) {
     std::cout << std::setw(8) << i << std::setw(9);
@@ -92,7 +93,7 @@ void show_binary_numbers(const fs::path& out) {
     maps.rows.push_back(str_cat("bit ", bit));
     for (Index i = 0; i < 64; ++i) values(bit, i) = static_cast<float>((i >> bit) % 2);
   }
-  maps.title = "Bits of the numbers 0 … 63";
+  maps.title = "Bits of the numbers 0 to 63";
   maps.x_label = "number";
   maps.columns = index_names(64, 8);
   maps.maps = {{"", values}};
@@ -102,7 +103,7 @@ void show_binary_numbers(const fs::path& out) {
 
 // --- Rotary -------------------------------------------------------------------------------------
 
-// `vector` at each of `time` positions, [1, time, d].
+// Returns `vector` repeated at `time` positions, [1, time, d].
 Tensor<double> repeated(const Tensor<double>& vector, Index time) {
   Tensor<double> sequence({1, time, d});
   for (Index i = 0; i < time; ++i)
@@ -110,8 +111,8 @@ Tensor<double> repeated(const Tensor<double>& vector, Index time) {
   return sequence;
 }
 
-// The scores q · k / √d for distances 0, 1, …: the key at position p and the query at p + distance.
-// `encode` encodes the positions p, p + 1, … of its input [1, distances, d].
+// Returns the scores q · k / √d of a key at position p and queries at p + distance, for distances
+// 0, 1, … `encode` encodes the positions p, p + 1, … of its input [1, distances, d].
 template <class Encode>
 std::vector<double> scores(const Tensor<double>& query, const Tensor<double>& key, Index distances,
                            const Encode& encode) {
@@ -150,8 +151,8 @@ void show_rotary(const fs::path& out) {
 
   std::cout
       << "\nRotary: queries and keys are rotated by angles proportional to their positions. The "
-         "score\ndepends only on the distance of the query from the key. With an added sinusoidal "
-         "encoding\nit also depends on the position of the key:\n\n"
+         "score\ndepends only on the distance between query and key. With an added sinusoidal "
+         "encoding,\nit also depends on the position of the key:\n\n"
          "               rotary, key at        sinusoidal, key at\n"
          "  distance          0       500           0       500\n";
   for (const std::size_t distance : {0u, 1u, 2u, 5u, 10u, 20u, 50u}) {
@@ -181,7 +182,7 @@ void show_rotary(const fs::path& out) {
 
 // --- Learned ------------------------------------------------------------------------------------
 
-// Attention with a learned positional encoding of queries and keys.
+// An attention layer with a learned positional encoding of queries and keys.
 struct LearnedPositionModel : Module<float> {
   explicit LearnedPositionModel(Random& random)
       : encoding({.num_hiddens = d, .max_len = positions}, random),
@@ -202,7 +203,8 @@ struct LearnedPositionModel : Module<float> {
   MultiHeadAttention<float> attention;
 };
 
-// The moving average of x [batch, positions, d] over a window of 5 positions, cut at the ends.
+// Returns the moving average of x [batch, positions, d] over a window of 5 positions, which is
+// shorter at both ends.
 Tensor<float> moving_average(const Tensor<float>& x) {
   Tensor<float> means(x.shape());
   for (Index sequence = 0; sequence < x.shape()[0]; ++sequence)
@@ -217,7 +219,7 @@ Tensor<float> moving_average(const Tensor<float>& x) {
   return means;
 }
 
-// The cosine similarity of each pair of rows, [positions, positions].
+// Returns the cosine similarity of each pair of rows, [positions, positions].
 Tensor<float> cosine_similarities(const Tensor<float>& rows) {
   Tensor<float> result({positions, positions});
   const auto product = [&](Index a, Index b) {
@@ -239,8 +241,8 @@ void show_learned(const fs::path& out) {
   Tape<float> tape({.training = true});
   std::cout << "\nLearned: an attention layer is trained to compute a moving average over 5 "
                "positions. Its\n"
-               "position vectors are random at first; after training those of close positions are "
-               "similar.\n\n";
+               "position vectors are random at first. After training, vectors of close positions "
+               "are similar.\n\n";
   constexpr int steps = 600;
   for (int step = 0; step <= steps; ++step) {
     const Tensor<float> x = random.normal_tensor<float>({16, positions, d});

@@ -1,5 +1,5 @@
-// self_attention: computes single-head self-attention step by step: with vectors, with matrices and
-// with the layer. All three agree.
+// self_attention: computes single-head self-attention in three ways, which agree: step by step with
+// vectors, with matrices, and with the layer.
 #include <cmath>
 #include <iomanip>
 #include <iostream>
@@ -32,14 +32,14 @@ double dot(const Vector& a, const Vector& b) {
   return sum;
 }
 
-// W x: each element the dot product of x with a row of W.
+// Returns W x. Each element is the dot product of x and a row of W.
 Vector project(const Linear<float>& W, const Vector& x) {
   Vector y;
   for (Index i = 0; i < W.out_features(); ++i) y.push_back(dot(row(W.weight.value(), i), x));
   return y;
 }
 
-// x [1, words, size] as a matrix [words, size].
+// Returns x [1, words, size] as a matrix [words, size].
 Tensor<float> as_matrix(const Var<float>& x) { return x.value().reshaped({num_words, -1}); }
 
 // --- Printing --------------------------------------------------------------------------------
@@ -63,7 +63,7 @@ void print(const std::string& name, const Tensor<float>& rows) {
 
 // --- The three computations ------------------------------------------------------------------
 
-// x [words, d]. Returns the output vector of each word.
+// Returns the output vector of each word for x [words, d].
 std::vector<Vector> attend_with_vectors(const SelfAttention<float>& layer, const Tensor<float>& x) {
   std::vector<Vector> q, k, v;
   std::cout << "1. With vectors\n\n";
@@ -108,7 +108,7 @@ std::vector<Vector> attend_with_vectors(const SelfAttention<float>& layer, const
   return outputs;
 }
 
-// X [1, words, d]; the result has the same shape.
+// Returns the outputs for X [1, words, d], in the same shape.
 Var<float> attend_with_matrices(const SelfAttention<float>& layer, const Var<float>& X) {
   const Var Q = layer.W_q(X), K = layer.W_k(X), V = layer.W_v(X);
   const Var S = matmul(Q, K, {.transpose_b = true});
@@ -136,7 +136,7 @@ double largest_difference(const Tensor<float>& rows, const std::vector<Vector>& 
 
 void run(const std::filesystem::path& directory) {
   std::cout << std::fixed << std::setprecision(3);
-  // Five words, four of them distinct: both “the” have the same embedding.
+  // Four of the five words are distinct: both occurrences of “the” have the same embedding.
   Random random(5);
   const Embedding embedding({.num_embeddings = 4, .embedding_dim = d_model}, random);
   const SelfAttention layer({.d_model = d_model, .num_heads = 1, .bias = false}, random);
@@ -154,8 +154,8 @@ void run(const std::filesystem::path& directory) {
             << largest_difference(as_matrix(layer_output), outputs)
             << "\nLargest difference between vectors and matrices: "
             << largest_difference(as_matrix(Y), outputs) << "\n\n";
-  std::cout
-      << "The outputs of both “the” are equal: attention without positions ignores word order.\n\n";
+  std::cout << "Both words “the” have the same output: attention without positions ignores word "
+               "order.\n\n";
   examples::HeatMaps maps{"Self-attention weights",
                           "key",
                           "query",

@@ -1,7 +1,7 @@
 // sequence_layers: compares self-attention, convolution and recurrence (d2l.ai, section "Comparing
-// CNNs, RNNs, and Self-Attention"). Measures how the time of a layer scales with the sequence
-// length, next to the theoretical complexity, and trains a small model of each kind to reverse a
-// sequence, a task with short- and long-range dependencies.
+// CNNs, RNNs, and Self-Attention"). Measures how the time of a layer grows with the sequence
+// length, and compares it with the theoretical complexity. Trains a small model of each kind to
+// reverse a sequence, a task with short- and long-range dependencies.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -24,7 +24,7 @@ namespace {
 using namespace weft;
 namespace fs = std::filesystem;
 
-// Of the convolutional layers and the convolutional model.
+// The kernel size of the convolutional layers, and the number of layers in the convolutional model.
 constexpr Index kernel_size = 3, num_convolutions = 4;
 
 constexpr const char* times_picture = "sequence_layers_times.svg";
@@ -45,7 +45,7 @@ double median(std::vector<double> values) {
 
 // --- Time over sequence length ---------------------------------------------------------------
 
-// One layer of each kind, from [batch, time, width] to [batch, time, width].
+// One layer of each kind. Each maps [batch, time, width] to [batch, time, width].
 struct LayerSet : Module<float> {
   LayerSet(Index width, Random& random)
       : attention(
@@ -75,7 +75,7 @@ struct LayerSet : Module<float> {
 struct TimedLayer {
   std::string name;
   std::string complexity;  // the leading term, for n vectors of size d
-  Index fit_from;          // the exponent is fitted to lengths from here, where this term dominates
+  Index fit_from;  // the exponent is fitted to lengths ≥ fit_from, where this term dominates
   std::function<Var<float>(const Var<float>& x)> call;
 };
 
@@ -88,9 +88,9 @@ std::vector<TimedLayer> timed_layers(const LayerSet& layers, Index width) {
           {"GRU", "n · d²", 256, [&](X x) { return layers.gru(x).states; }}};
 }
 
-// The median time of forward and backward, in milliseconds over the length, one line per layer. The
-// layers are timed in turn, so that other load on the machine affects all of them equally. When
-// interrupted, returns the lengths at which all were timed, up to the first at which they were not.
+// Returns one line per layer: the median time of forward and backward over the length, in
+// milliseconds. The layers are timed in turn, so that other load on the machine affects all layers
+// equally. If interrupted, returns only the lengths at which all layers were timed.
 std::vector<examples::Line> measure(const std::vector<TimedLayer>& layers,
                                     const NamedParameters<float>& parameters,
                                     const std::vector<Index>& lengths, Index batch, Index width,
@@ -131,7 +131,8 @@ std::vector<examples::Line> measure(const std::vector<TimedLayer>& layers,
   return lines;
 }
 
-// The exponent of a power law, fitted by least squares in log-log space to the points from `first`.
+// Returns the exponent of a power law, fitted by least squares in log-log space to the points from
+// `first` on.
 double fit_exponent(const examples::Line& line, std::size_t first) {
   double mean_x = 0.0, mean_y = 0.0, products = 0.0, squares = 0.0;
   const auto count = static_cast<double>(line.x.size() - first);
@@ -194,8 +195,8 @@ void compare_times(Index batch, Index width, Index longest, double seconds, cons
 
 // --- Learning to reverse a sequence ----------------------------------------------------------
 
-// Reversal: the input is `length` letters followed by `length` blanks, the labels at the blanks are
-// the letters in reverse order. The distances between letters and labels are 1, 3, 5, …
+// The task: the input is `length` letters followed by `length` blanks. The labels at the blanks are
+// the letters in reverse order, so the distances between letters and labels are 1, 3, 5, …
 struct ReversalTask {
   static constexpr TokenId letters = 8, blank = letters;
   Index length;
@@ -325,7 +326,8 @@ class TrainingRun {
     evaluate(test);
   }
 
-  // The accuracy of the letters first … last - 1 at the last evaluation; letter 0 is the nearest.
+  // Returns the accuracy of the letters [first, last) at the last evaluation. Letter 0 is the
+  // nearest.
   double accuracy(Index first, Index last) const {
     double sum = 0.0;
     for (Index i = first; i < last; ++i) sum += letter_accuracy_[static_cast<std::size_t>(i)];
@@ -333,9 +335,9 @@ class TrainingRun {
   }
   Index num_parameters() const { return count_parameters(*model_); }
   std::int64_t steps() const { return optimizer_.steps(); }
-  // The accuracy of all letters over seconds of training.
+  // Returns the accuracy of all letters over the seconds of training.
   const examples::Line& curve() const { return curve_; }
-  // The accuracy at the last evaluation over the distance of the letter.
+  // Returns the accuracy at the last evaluation over the distance of the letter.
   examples::Line accuracy_by_distance() const {
     examples::Line line{name, {}, {}};
     for (Index i = 0; i < task_.length; ++i) {
@@ -412,11 +414,12 @@ void compare_learning(Index width, const ReversalTask& task, double seconds, con
                     precision);
   runs.emplace_back("GRU", std::make_unique<RecurrentModel<GRU<float>>>(width, random), task,
                     precision);
-  // In turn, so that other load on the machine affects all of them equally.
+  // Train the models in turn, so that other load on the machine affects all models equally.
   constexpr int rounds = 40;
   for (int round = 0; round == 0 || (round <= rounds && !interrupt.requested()); ++round)
     for (TrainingRun& run : runs) run.train_until(seconds * round / rounds, test, interrupt);
-  if (interrupt.requested()) std::cout << "interrupted; the accuracies are those until then\n\n";
+  if (interrupt.requested())
+    std::cout << "interrupted; the accuracies are the last measured ones\n\n";
 
   std::cout << "layers          parameters   steps      all";
   const Index groups = std::min<Index>(4, task.length);
@@ -461,13 +464,15 @@ int run(int argc, char** argv) {
   command_line.option("width", "embedding size", width, 2, 1024);
   command_line.option("batch", "batch size for the timings", batch, 1, 1024);
   command_line.option("longest", "maximum sequence length for the timings", longest, 128, 65536);
-  command_line.option("timing-seconds",
-                      "total time for the timings; each is repeated at least three times",
-                      timing_seconds, 0.0, 1e6);
+  command_line.option(
+      "timing-seconds",
+      "total time for the timings, in seconds; each is repeated at least three times",
+      timing_seconds, 0.0, 1e6);
   command_line.option("letters", "number of letters to reverse", letters, 1, 1000);
-  command_line.option("training-seconds", "training time for each of the four models",
+  command_line.option("training-seconds", "training time for each of the four models, in seconds",
                       training_seconds, 0.0, 1e6);
-  command_line.choice("precision", "inputs of matrix products in training", precision);
+  command_line.choice("precision", "precision of the inputs of matrix products in training",
+                      precision);
   command_line.option("out", "output directory for plots", out);
   if (!command_line.parse(argc, argv)) return 0;
   examples::make_directory(out);
@@ -476,7 +481,7 @@ int run(int argc, char** argv) {
   const SignalHandler interrupt;
   compare_times(batch, width, longest, timing_seconds, out, interrupt);
   if (interrupt.requested())
-    std::cout << "\ninterrupted; nothing is trained\n";
+    std::cout << "\ninterrupted; skipping the training\n";
   else
     compare_learning(width, {letters}, training_seconds, out, precision, interrupt);
   return interrupt.exit_status();

@@ -6,7 +6,8 @@ namespace weft::examples {
 
 namespace {
 
-// Those of the first sequence of each [batch, heads, queries, keys].
+// Returns the maps of the first sequence in the weights [batch, heads, queries, keys] of each
+// block.
 std::vector<HeatMap> maps_of(const std::vector<Tensor<float>>& blocks) {
   std::vector<HeatMap> maps;
   for (std::size_t block = 0; block < blocks.size(); ++block) {

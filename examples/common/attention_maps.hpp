@@ -1,4 +1,4 @@
-// The attention weights of models, as heat maps.
+// Heat maps of attention weights.
 #pragma once
 
 #include <string>
@@ -11,23 +11,24 @@
 
 namespace weft::examples {
 
-// What a tape has kept of a TransformerDecoder, by block.
+// The attention weights of a TransformerDecoder, one tensor per block.
 struct DecoderAttentionWeights {
   std::vector<Tensor<float>> self, cross;
 };
+// Separates the weights that a tape kept, which alternate between self- and cross-attention.
 DecoderAttentionWeights decoder_attention_weights(const std::vector<Tensor<float>>& of_blocks);
 
-// One map for each head of each decoder block: the attention weights of each token of `answer`
-// followed by <eos> (rows) over the tokens of `source` (columns).
+// Returns a map for each head of each decoder block: the attention weights of the tokens of
+// `answer` and <eos> (rows) over the tokens of `source` (columns).
 std::vector<HeatMap> cross_attention_maps(const EncoderDecoder<float>& model,
                                           const TokenIds& source, const TokenIds& answer);
 
-// One map for each head of each block: the attention weights of each token (rows) over itself and
-// those before it (columns).
+// Returns a map for each head of each block: the attention weights of each token (rows) over itself
+// and the tokens before it (columns).
 std::vector<HeatMap> self_attention_maps(const Gpt<float>& model, const TokenIds& tokens);
 
-// The names of the rows of cross_attention_maps: the symbol of each token, special ones too, and
-// "end".
+// Returns names for the rows of cross_attention_maps: the symbol of each token, including special
+// tokens, and "end".
 std::vector<std::string> answer_names(const Vocabulary& vocabulary, const TokenIds& answer);
 
 }  // namespace weft::examples

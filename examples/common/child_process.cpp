@@ -44,7 +44,7 @@ ProcessResult run_process(const std::vector<std::string>& command) {
 
   int errors[2];
   if (pipe2(errors, O_CLOEXEC) != 0)
-    fail<Error>("process '" + command.front() + "'", "a pipe", std::strerror(errno));
+    throw Error("process '" + command.front() + "': cannot create a pipe: " + std::strerror(errno));
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -67,7 +67,7 @@ ProcessResult run_process(const std::vector<std::string>& command) {
   if (error == ENOENT)
     result.outcome = ProcessResult::Outcome::not_found;
   else if (error != 0)
-    fail<Error>("process '" + command.front() + "'", "to start", std::strerror(error));
+    throw Error("cannot start process '" + command.front() + "': " + std::strerror(error));
   return result;
 }
 

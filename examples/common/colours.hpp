@@ -1,11 +1,12 @@
-// Colours: text in colours, for terminals.
+// Colours: coloured text for terminals.
 #pragma once
 
 #include <string>
 
 namespace weft::examples {
 
-// Of standard output: on a terminal, unless the variable NO_COLOR is set (https://no-color.org).
+// Adds escape sequences to text if standard output is a terminal and the environment variable
+// NO_COLOR is not set (https://no-color.org).
 class Colours {
  public:
   Colours();

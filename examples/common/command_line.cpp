@@ -1,6 +1,6 @@
 #include "examples/common/command_line.hpp"
 
-// At this character, a positional argument becomes two: at none that an argument can have.
+// cxxopts splits positional arguments at this character. No argument can contain a NUL.
 #define CXXOPTS_VECTOR_DELIMITER '\0'
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* positional = "arguments";
 
-// Throws UsageError unless all of `text` is a number in lowest … highest.
+// Parses all of `text` as a number. Throws UsageError unless lowest ≤ number ≤ highest.
 template <class Number>
 Number parse_number(const std::string& name, const std::string& text, Number lowest,
                     Number highest) {
@@ -26,7 +26,7 @@ Number parse_number(const std::string& name, const std::string& text, Number low
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() ||
       !(lowest <= number && number <= highest))
-    fail<UsageError>("option --" + name, str_cat("a number in ", lowest, " … ", highest),
+    fail<UsageError>("option --" + name, str_cat("a number from ", lowest, " to ", highest),
                      "'" + text + "'");
   return number;
 }
@@ -44,14 +44,14 @@ class CommandLine::Parser {
  public:
   Parser(const std::string& command, const std::string& about) : options_(command, about) {
     options_.custom_help("[OPTION...]").positional_help("");
-    options_.add_options()("help", "Print this help");
+    options_.add_options()("help", "print this help");
     options_.add_options("hidden")(positional, "", cxxopts::value<std::vector<std::string>>());
     options_.parse_positional({positional});
-    numeric_option("threads", "Number of threads", threads_, std::int64_t{1},
+    numeric_option("threads", "number of threads", threads_, std::int64_t{1},
                    std::int64_t{thread_limit()});
   }
 
-  // Calls set(text) with the value of the option if it is given.
+  // Adds an option. If the option is given, `apply` calls set(text) with its value.
   template <class Set>
   void option(const std::string& name, const std::string& description, const std::string& value,
               const Set& set) {
@@ -61,7 +61,7 @@ class CommandLine::Parser {
     });
   }
 
-  // The same for a value that must be one of `choices`.
+  // Adds an option whose value must be one of `choices`.
   template <class Set>
   void choice(const std::string& name, const std::string& description, const std::string& value,
               const std::vector<std::string>& choices, const Set& set) {
@@ -85,7 +85,7 @@ class CommandLine::Parser {
   void flag(const std::string& name, const std::string& description, bool& value) {
     options_.add_options()(name, description, cxxopts::value<bool>());
     setters_.push_back([this, name, &value] {
-      // Its first letter tells which of cxxopts's words it is.
+      // cxxopts accepts 1, t, true, T, True, and 0, f, false, F, False: the first letter decides.
       if (const auto text = given_.find(name); text != given_.end())
         value = std::string_view("1tT").find(text->second[0]) != std::string_view::npos;
     });
@@ -116,7 +116,7 @@ class CommandLine::Parser {
     } catch (const Error&) {
       throw;
     } catch (const std::exception& error) {
-      // The types of exceptions, and the quotation marks, of cxxopts 2 and 3 are different.
+      // cxxopts 2 and 3 throw different types of exceptions and use different quotation marks.
       throw UsageError(with_plain_quotes(error.what()));
     }
     return true;
@@ -154,7 +154,7 @@ void CommandLine::option(const std::string& name, const std::string& description
 void CommandLine::option(const std::string& name, const std::string& description,
                          std::string& value) {
   parser_->option(name, description, value, [&value, name](const std::string& text) {
-    if (text.empty()) fail<UsageError>("option --" + name, "a value", "an empty one");
+    if (text.empty()) fail<UsageError>("option --" + name, "a non-empty value", "''");
     value = text;
   });
 }

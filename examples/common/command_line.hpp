@@ -20,44 +20,47 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-// Options are written --name VALUE or --name=VALUE. The initial value of a variable is its option's
-// default, which the help shows. Every command has --help and --threads.
+// Parses options of the form --name VALUE or --name=VALUE. The initial value of a variable is the
+// default of its option and is shown in the help. Every command has the options --help and
+// --threads.
 class CommandLine {
  public:
-  // `command` as in "pronounce say"; `about` is a one-sentence description for the help.
+  // `command` is the name of the command in the help, such as "pronounce say"; `about` describes it
+  // in one sentence.
   CommandLine(const std::string& command, const std::string& about);
   ~CommandLine();
 
+  // Adds an option with a number from `lowest` to `highest`.
   void option(const std::string& name, const std::string& description, std::int64_t& value,
               std::int64_t lowest, std::int64_t highest);
   void option(const std::string& name, const std::string& description, double& value, double lowest,
               double highest);
-  // The value must not be empty.
+  // Adds an option with a non-empty string.
   void option(const std::string& name, const std::string& description, std::string& value);
-  // The value must be one of `choices`.
+  // Adds an option whose value must be one of `choices`.
   void choice(const std::string& name, const std::string& description, std::string& value,
               const std::vector<std::string>& choices);
-  // The same for the name of a precision.
+  // Adds an option whose value must be the name of a precision.
   void choice(const std::string& name, const std::string& description, Precision& value);
-  // A Boolean option without a value; --name=false undoes it.
+  // Adds a Boolean option: --name sets `value` to true, --name=false to false.
   void flag(const std::string& name, const std::string& description, bool& value);
-  // Positional arguments. `name` is shown in the help: "WORD...".
+  // Accepts positional arguments. The help calls them `name`, for example "WORD...".
   void arguments(const std::string& name, std::vector<std::string>& values);
 
-  // Parses argv[1 …] and sets the variables and the number of threads. Returns false when --help is
-  // given, after printing the help to standard output. Throws UsageError, naming the option, for an
-  // unknown option, a missing value and a value out of range, and for positional arguments when
-  // none are declared.
+  // Parses the arguments after argv[0], and sets the variables and the number of threads. If --help
+  // is given, prints the help to standard output and returns false. Throws UsageError, naming the
+  // option, for an unknown option, a missing value or a value out of range, and for positional
+  // arguments if the command has none.
   bool parse(int argc, char** argv);
-  // The options that are given, and their values.
+  // Returns the given options and their values.
   std::vector<std::pair<std::string, std::string>> given() const;
-  // Takes options as if they were given, unless they are; those that the command does not have are
-  // ignored. Throws as `parse` does.
+  // Sets options as if they were on the command line. Options that are given keep their values, and
+  // options that the command does not have are ignored. Throws the same exceptions as `parse`.
   void take(const std::vector<std::pair<std::string, std::string>>& options);
-  // Throws UsageError if one of these options is given, which has no effect; `reason`, as in
-  // "without --lora", says why.
+  // Throws UsageError if one of `options`, which have no effect, is given. `reason` completes the
+  // message: "without --lora".
   void without_effect(std::initializer_list<std::string> options, const std::string& reason) const;
-  // Sets the variables of the given options again, for use after the defaults were changed.
+  // Sets the variables of the given options again. Call it after changing the defaults.
   void apply() const;
 
  private:

@@ -17,7 +17,7 @@ void write_help(std::ostream& out, const std::string& program, std::span<const C
   out << "Usage: " << program << " COMMAND [OPTION...]\n\n" << std::left;
   for (const Command& command : commands)
     out << "  " << std::setw(static_cast<int>(width)) << command.name << command.about << '\n';
-  out << "\n`" << program << " COMMAND --help` lists the options of a command.\n";
+  out << "\nRun `" << program << " COMMAND --help` for the options of a command.\n";
 }
 
 }  // namespace

@@ -8,11 +8,11 @@
 
 namespace weft::examples {
 
-// About 90 % of all examples are for training, 5 % for validation and 5 % for testing.
+// The splits contain about 90 %, 5 % and 5 % of all examples.
 enum class Split { train, validation, test };
 
-// The split of the example with this key, such as a dictionary word. It depends only on the bytes
-// of the key (through its FNV-1a hash).
+// Returns the split of the example with this key, such as a dictionary word. It depends only on the
+// FNV-1a hash of the key's bytes.
 Split split_of(std::string_view key);
 
 inline constexpr EnumNames<Split, 3> split_names{{
@@ -21,7 +21,7 @@ inline constexpr EnumNames<Split, 3> split_names{{
     {Split::test, "test"},
 }};
 inline std::string to_string(Split split) { return name_of("split", split, split_names); }
-// The inverse of to_string. Throws ValueError for any other name.
+// Returns the split with this name. Throws ValueError for an unknown name.
 inline Split parse_split(const std::string& name) {
   return enum_from_name("split", name, split_names);
 }

@@ -28,9 +28,26 @@ Json parsed(const std::filesystem::path& path, std::uintmax_t limit) {
 
 }  // namespace
 
+<<<<<<< HEAD
 JsonConfig::JsonConfig(const std::filesystem::path& path, Json fields)
     : path_(path), fields_(std::move(fields)) {
   if (!fields_.is_object()) fail<FileError>(what(), "a JSON object", fields_.type_name());
+=======
+struct JsonConfig::Fields {
+  Json json;
+
+  // Returns null if there is no such field or its value is null.
+  const Json* find(const std::string& name) const {
+    const auto found = json.find(name);
+    return found == json.end() || found->is_null() ? nullptr : &*found;
+  }
+};
+
+JsonConfig::JsonConfig(const std::filesystem::path& path, Fields fields)
+    : path_(path), fields_(std::make_unique<Fields>(std::move(fields))) {
+  if (!fields_->json.is_object())
+    fail<FileError>(name_of_file(path), "a JSON object", fields_->json.type_name());
+>>>>>>> prose-b
 }
 
 JsonConfig::JsonConfig(const std::filesystem::path& path, std::uintmax_t limit)
@@ -61,7 +78,7 @@ const Json& JsonConfig::at(const std::string& name) const {
 void JsonConfig::check_names(std::initializer_list<std::string_view> known) const {
   for (const auto& [name, value] : fields_.items())
     if (!value.is_null() && std::ranges::find(known, name) == known.end())
-      fail_on(name, "no field that is not known");
+      fail<FileError>(what(), "only known fields", name);
 }
 
 bool JsonConfig::has(const std::string& name) const { return !at(name).is_null(); }
@@ -80,7 +97,7 @@ Index JsonConfig::size(const std::string& name, std::optional<Index> otherwise,
   // Integers ≥ 0 are unsigned.
   const std::uint64_t value = field.is_number_unsigned() ? field.get<std::uint64_t>() : 0;
   if (value < 1 || value > static_cast<std::uint64_t>(highest))
-    fail_on(name, str_cat("an integer in 1 … ", highest));
+    fail_on(name, str_cat("an integer from 1 to ", highest));
   return static_cast<Index>(value);
 }
 

@@ -1,4 +1,4 @@
-// JsonConfig: the fields of a JSON file, such as the configuration of a model.
+// JsonConfig: the fields of a JSON file, such as a model's configuration.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ class JsonConfig {
  public:
   static constexpr std::uintmax_t max_bytes = 4 << 20;
 
-  // Throws FileError for a file that cannot be read or is larger than `limit`, and for one that is
-  // not a JSON object (see check_json), with the position of the mistake.
+  // Reads a file. Throws FileError if the file cannot be read or is larger than `limit`. If it is
+  // not a JSON object (see check_json), the error contains the position of the mistake.
   explicit JsonConfig(const std::filesystem::path& path, std::uintmax_t limit = max_bytes);
 
-  // Returns the file's description in messages.
+  // Returns the name of the file for messages: "configuration 'PATH'".
   std::string what() const;
   // Returns the names of all fields.
   std::vector<std::string> names() const;
@@ -31,20 +31,21 @@ class JsonConfig {
   bool has(const std::string& name) const;
   // Returns the value of a field, or null if there is none.
   const nlohmann::json& at(const std::string& name) const;
-  // Returns the objects of a file that contains a JSON list. Throws FileError as the constructor.
+  // Returns the objects of a file that contains a JSON list. Throws the same exceptions as the
+  // constructor.
   static std::vector<JsonConfig> list_in(const std::filesystem::path& path);
   // Throws FileError for a field whose name is not in `known`, unless its value is null.
   void check_names(std::initializer_list<std::string_view> known) const;
 
-  // The value of a field; `otherwise`, when given, if there is none or it is null. Throw FileError,
-  // naming the file and the field, when a field is missing or has another type. A size is an
-  // integer in 1 … highest.
+  // Return the value of a field, or `otherwise`, if set, for a field that is missing or null. Throw
+  // FileError, naming the file and the field, if a field is missing or has another type. A size is
+  // an integer from 1 to `highest`.
   Index size(const std::string& name, std::optional<Index> otherwise = {},
              Index highest = std::numeric_limits<std::int32_t>::max()) const;
   double number(const std::string& name, std::optional<double> otherwise = {}) const;
   std::string text(const std::string& name, const std::optional<std::string>& otherwise = {}) const;
   bool flag(const std::string& name, std::optional<bool> otherwise = {}) const;
-  // Throws the FileError for a value of a field that is not the expected one.
+  // Throws FileError: "expected EXPECTED as NAME, got VALUE".
   [[noreturn]] void fail_on(const std::string& name, const std::string& expected) const;
 
  private:

@@ -16,10 +16,10 @@ void make_directory(const fs::path& directory) {
   const std::string what = "directory '" + directory.string() + "'";
   std::error_code error;
   fs::create_directories(directory, error);
-  if (error) fail<FileError>(what, "a directory that can be created", error.message());
+  if (error) throw FileError("cannot create " + what + ": " + error.message());
   std::string name = (directory / ".writable-XXXXXX").string();
   const int descriptor = mkstemp(name.data());
-  if (descriptor < 0) fail<FileError>(what, "a writable directory", std::strerror(errno));
+  if (descriptor < 0) throw FileError("cannot write to " + what + ": " + std::strerror(errno));
   close(descriptor);
   unlink(name.c_str());
 }
@@ -53,16 +53,16 @@ void check_replaceable(const fs::path& file, const std::vector<fs::path>& inputs
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
   if (status.type() == fs::file_type::not_found) return;
-  if (!fs::status_known(status)) fail<FileError>(what, "a file to write", error.message());
+  if (!fs::status_known(status)) throw FileError("cannot access " + what + ": " + error.message());
   if (!fs::is_regular_file(status))
     fail<FileError>(what, "a regular file to replace",
                     fs::is_directory(status) ? "a directory" : "a device, pipe or socket");
   if (access(file.c_str(), W_OK) != 0)
-    fail<FileError>(what, "a writable file", std::strerror(errno));
+    throw FileError("cannot write " + what + ": " + std::strerror(errno));
   for (const fs::path& input : inputs)
     for (const fs::path& each : files_in(input))
       if (fs::equivalent(file, each, error))
-        fail<FileError>(what, "another file than the input", "the same one");
+        fail<FileError>(what, "a file that is not an input", "an input file");
 }
 
 fs::path file_beside(const fs::path& model, const std::string& name) {

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// `text` as a gnuplot string literal.
+// Returns `text` as a gnuplot string literal.
 std::string quoted(const std::string& text) {
   std::string literal = "'";
   for (const char c : text) literal += c == '\'' ? "''" : std::string(1, c);
@@ -28,21 +28,20 @@ fs::path with_extension(const fs::path& picture, const char* extension) {
 
 std::string file_name(const fs::path& path) { return path.filename().string(); }
 
-// The files beside a picture.
+// Return the paths of the data and the script of a picture.
 fs::path data_file(const fs::path& picture) { return with_extension(picture, ".dat"); }
 fs::path script_file(const fs::path& picture) { return with_extension(picture, ".gp"); }
 
 void write_file(const fs::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   file << text << std::flush;
-  if (!file)
-    fail<FileError>("picture '" + path.string() + "'", "a writable file", std::strerror(errno));
+  if (!file) throw FileError("cannot write '" + path.string() + "': " + std::strerror(errno));
 }
 
 // The colour of text and lines: readable on light and on dark pages, as SVG has no background.
 constexpr const char* ink = "textcolor '#768390'";
 
-// The first lines of the script: the output file, its size in pixels and common settings.
+// Returns the first lines of the script: the output file, its size in pixels and common settings.
 std::string preamble(const fs::path& picture, Index width, Index height) {
   const std::string extension = picture.extension().string();
   if (extension != ".svg" && extension != ".png")
@@ -67,7 +66,7 @@ std::string run_gnuplot(const std::string& script, const std::string& data,
   const ProcessResult result =
       run_process({"gnuplot", "-d", "-e", "cd " + quoted(directory.string()),
                    fs::absolute(script_file(picture)).string()});
-  const std::string data_note = "; its data are in " + data_file(picture).string();
+  const std::string data_note = "; the data are in " + data_file(picture).string();
   switch (result.outcome) {
     case ProcessResult::Outcome::succeeded:
       return "drew " + picture.string();
@@ -79,17 +78,17 @@ std::string run_gnuplot(const std::string& script, const std::string& data,
   }
 }
 
-// The characters of the longest name.
+// Returns the number of characters of the longest name.
 std::size_t longest(const std::vector<std::string>& names) {
   std::size_t length = 0;
   for (const std::string& name : names) length = std::max(length, count_characters(name));
   return length;
 }
 
-// A `set xtics` or `set ytics` command: names[i] at position i, unless it is empty.
+// Returns a `set xtics` or `set ytics` command with names[i] at position i, unless it is empty.
 std::string named_tics(const char* axis, const std::vector<std::string>& names) {
   std::string tics;
-  // Turned where they would overlap.
+  // Rotate names that would overlap.
   const char* turned = longest(names) > 2 && *axis == 'x' ? " rotate by 90 right" : "";
   for (std::size_t i = 0; i < names.size(); ++i)
     if (!names[i].empty()) tics += (tics.empty() ? "" : ", ") + quoted(names[i]) + " " + str_cat(i);

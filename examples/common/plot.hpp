@@ -1,4 +1,4 @@
-// Plots, drawn by gnuplot as a child process.
+// Plots, drawn by gnuplot in a child process.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace weft::examples {
 
-// A curve, or a scatter plot if `points` is set: y over x, of equal lengths.
+// A curve of y over x, or separate points if `points` is set. x and y have equal lengths.
 struct Line {
   std::string name;
   std::vector<double> x;
@@ -17,21 +17,23 @@ struct Line {
   bool points = false;
 };
 
+// One or more lines in a coordinate system.
 struct LineChart {
   std::string title;
   std::string x_label;
   std::string y_label;
   std::vector<Line> lines;   // at least one
-  bool logarithmic = false;  // both axes
+  bool logarithmic = false;  // scales of both axes
 };
 
+// A matrix, drawn as coloured cells.
 struct HeatMap {
   std::string title;
   Tensor<float> values;  // [rows, columns]; row 0 is at the top
 };
 
-// Heat maps side by side that share row names, column names and the colour scale. Rows and columns
-// with an empty name get no tick.
+// Heat maps in a grid, with the same row names, column names and colour scale. Rows and columns
+// with an empty name have no tick.
 struct HeatMaps {
   std::string title;
   std::string x_label;
@@ -44,16 +46,16 @@ struct HeatMaps {
   double cell = 24.0;                  // the side of each cell, in pixels
 };
 
-// Draws to the file `picture`, .svg or .png. The data (.dat) and the script (.gp) are kept in the
-// same directory, where `gnuplot NAME.gp` draws the plot again. Returns a status message of one
-// sentence; if gnuplot is missing or failed, it says so and where the data are. Throws FileError
-// when the files cannot be written, ValueError for any other file extension and when there is
-// nothing to draw, ShapeError for values of the wrong shape.
+// Draws to the file `picture`, .svg or .png. Also writes the data (.dat) and the script (.gp) to
+// the same directory; to draw the plot again, run `gnuplot NAME.gp` there. Returns a status message
+// of one sentence. If gnuplot is missing or fails, the message says so and names the data file.
+// Throws FileError if the files cannot be written, ValueError for another extension or if there is
+// nothing to draw, and ShapeError for values of the wrong shape.
 std::string draw(const LineChart& chart, const std::filesystem::path& picture);
 std::string draw(const HeatMaps& maps, const std::filesystem::path& picture);
 
-// Throws FileError when a file that `draw` would write exists and cannot be replaced, or is one of
-// the inputs; for programs to call before they compute what they draw.
+// Checks that `draw` can write its files; call it before computing the data. Throws FileError if a
+// file exists and cannot be replaced, or is one of the inputs.
 void check_picture(const std::filesystem::path& picture,
                    const std::vector<std::filesystem::path>& inputs = {});
 

@@ -15,7 +15,7 @@ namespace weft::examples {
 
 namespace {
 
-// Takes what is written to std::cout.
+// Discards what is written to std::cout.
 class Silence : public std::streambuf {
  public:
   Silence() : before_(std::cout.rdbuf(this)) {}
@@ -29,8 +29,7 @@ class Silence : public std::streambuf {
   std::streambuf* before_;
 };
 
-// Calls `work`, which returns an exit status. Calls fail(message, exit status), which does as well,
-// if it throws.
+// Returns the exit status of `work`. If `work` throws, returns fail(message, exit status).
 template <class Work, class Fail>
 int run(const std::string& name, const Work& work, int error_status, const Fail& fail) {
   try {
@@ -46,7 +45,8 @@ int run(const std::string& name, const Work& work, int error_status, const Fail&
   return error_status;
 }
 
-// The number of processes that mpirun says it has started: Open MPI's, or MPICH's and Slurm's.
+// Returns the number of processes started by mpirun, from the environment variable of Open MPI, or
+// of MPICH and Slurm.
 std::string launched_processes() {
   for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
     if (const char* const number = std::getenv(name)) return number;

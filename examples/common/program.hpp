@@ -1,4 +1,4 @@
-// run_program and run_tour_program: what the main functions of programs share.
+// run_program, run_training and run_tour_program: the main functions of programs.
 #pragma once
 
 #include <filesystem>
@@ -9,19 +9,20 @@
 
 namespace weft::examples {
 
-// Runs `work`, which returns an exit status. Returns that status, `error_status` if it throws or
-// its output could not be written, or 2 if it throws UsageError. An error is printed to standard
-// error as one line that starts with `name`. It is an error if mpirun has started several
-// processes.
+// Runs `work` and returns its exit status. Returns 2 if `work` throws UsageError or if mpirun has
+// started several processes, and `error_status` if it throws another exception or if its output
+// cannot be written. Prints an error to standard error as one line that starts with `name`.
 int run_program(const std::string& name, const std::function<int()>& work, int error_status = 1);
 
-// Runs a program or a command that trains, like run_program, with the processes that mpirun
-// started. Only the first process writes to standard output, and an error of one ends all.
+// Like run_program, for programs and commands that train: works with the processes that mpirun
+// started. Only the root process writes to standard output. An error in a process ends all
+// processes.
 int run_training(const std::string& name, const std::function<int(ProcessGroup&)>& work,
                  int error_status = 1);
 
-// run_program for a program with one option: --out, the output directory (default build/tour),
-// which is created and passed to `work`. `about` is a one-sentence description for the help.
+// Like run_program, for a program whose only option is --out, the output directory (by default,
+// build/tour). Creates the directory and passes it to `work`. `about` is a one-sentence description
+// for the help.
 int run_tour_program(int argc, char** argv, const std::string& name, const std::string& about,
                      const std::function<void(const std::filesystem::path& directory)>& work);
 

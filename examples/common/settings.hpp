@@ -1,11 +1,11 @@
-// Settings: the hyperparameters of a configuration, which checkpoints, the command line and range
-// checks take from one list.
+// Settings: the hyperparameters of a configuration. Checkpoints, the command line and range checks
+// all use the same list of settings.
 //
 // A configuration is a Stateful with a static function template for_each_setting(self, visit),
-// where `self` is one, const or not. It calls
-//   visit(name, description, value, lowest, highest)   for each number, std::int64_t or double, and
-//   visit(name, description, value)                    for each flag, a bool, and each string,
-//                                                      which is not empty.
+// where `self` is a const or non-const configuration. The template calls
+//   visit(name, description, value, lowest, highest)   for each number (std::int64_t or double),
+//   visit(name, description, value)                    for each flag (bool) and each string, which
+//                                                      must not be empty.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace weft::examples {
 
-// Adds an option for each setting.
+// Adds a command-line option for each setting.
 template <class Configuration>
 void setting_options(CommandLine& line, Configuration& configuration) {
   Configuration::for_each_setting(
@@ -35,6 +35,7 @@ void setting_options(CommandLine& line, Configuration& configuration) {
       });
 }
 
+// Saves or loads all settings (see State).
 template <class Configuration>
 void save_settings(State<float>& state, Configuration& configuration) {
   Configuration::for_each_setting(
@@ -50,12 +51,12 @@ void save_settings(State<float>& state, Configuration& configuration) {
       });
 }
 
-// Throws ValueError, naming the setting, for the first one that is out of range.
+// Throws ValueError, naming the setting, if a setting is out of range.
 template <class Configuration>
 void check_settings(const Configuration& configuration) {
   const auto check = [](const char* name, auto value, auto lowest, auto highest) {
     if (!(lowest <= value && value <= highest))
-      fail<ValueError>(name, str_cat(lowest, " … ", highest), value);
+      fail<ValueError>(name, str_cat("a value from ", lowest, " to ", highest), value);
   };
   Configuration::for_each_setting(configuration,
                                   [&](const char* name, const char*, auto value, auto... range) {
@@ -64,7 +65,7 @@ void check_settings(const Configuration& configuration) {
                                   });
 }
 
-// Throws ValueError, naming the setting, for the first one that differs from `expected`.
+// Throws ValueError, naming the setting, if a setting differs from `expected`.
 template <class Configuration>
 void check_settings_equal(const Configuration& configuration, const Configuration& expected) {
   std::vector<std::variant<std::int64_t, bool, double, std::string>> expected_values;
@@ -78,7 +79,7 @@ void check_settings_equal(const Configuration& configuration, const Configuratio
       });
 }
 
-// The configuration in a checkpoint. Throws FileError.
+// Returns the configuration stored in a checkpoint. Throws FileError if it cannot be read.
 template <class Configuration>
 Configuration load_configuration(const std::filesystem::path& checkpoint) {
   Configuration configuration;
@@ -86,16 +87,17 @@ Configuration load_configuration(const std::filesystem::path& checkpoint) {
   return configuration;
 }
 
-// Takes the configuration of the checkpoint from which a training in `folder` resumes, which the
-// first process reads. Returns false when there is none. Throws FileError when it cannot be read,
-// and ValueError, naming the setting, when the command line asks for another one.
+// Replaces `configuration` by that of the checkpoint in `folder` from which training resumes. The
+// root process reads the file. Returns false if there is no checkpoint. Throws FileError if the
+// checkpoint cannot be read, and ValueError, naming the setting, if the command line sets a
+// different value.
 template <class Configuration>
 bool resume_configuration(const std::filesystem::path& folder, const CommandLine& line,
                           Configuration& configuration, ProcessGroup& processes) {
   Configuration stored;
   const std::string found = processes.broadcast_from_root([&] {
     const std::filesystem::path checkpoint = folder / "last.h5";
-    // A file that cannot be looked at is refused by the trainer, a link without target on loading.
+    // If the file cannot be accessed, the trainer reports it. A dangling link fails when loaded.
     std::error_code error;
     if (!std::filesystem::exists(std::filesystem::symlink_status(checkpoint, error)))
       return std::string();

@@ -12,12 +12,12 @@ namespace {
 
 bool is_reported = false;
 
-// A closed descriptor would be that of the next file that is opened, and output would be written
-// into that file.
+// Otherwise, the next opened file would have the number of a closed descriptor, and output would be
+// written to that file.
 void open_closed_descriptors() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
-      // For the other direction: reading or writing fails, as with a closed one.
+      // Open in the opposite direction, so that reading or writing still fails.
       static_cast<void>(open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY));
 }
 

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t max_line = 65536;
 
-// Standard input is read by way of `stdin`, whose errors std::cin takes for the end.
+// Whether reading failed. std::cin reads through `stdin` and treats its errors as the end of input.
 bool has_failed(const std::istream& in) {
   return in.bad() || (&in == &std::cin && std::ferror(stdin) != 0);
 }
@@ -32,18 +32,18 @@ std::ifstream open_text(const fs::path& path, const std::string& what, std::uint
     fail<FileError>(what, str_cat("a file of at most ", max_bytes, " bytes"),
                     str_cat(bytes, " bytes"));
   std::ifstream file(path, std::ios::binary);
-  if (!file) fail<FileError>(what, "a readable file", std::strerror(errno));
+  if (!file) throw FileError("cannot read " + what + ": " + std::strerror(errno));
   return file;
 }
 
 bool read_line(std::istream& in, std::string& line, const std::string& what) {
   std::array<char, max_line + 1> buffer;  // and a NUL
   in.getline(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-  if (has_failed(in)) fail<FileError>(what, "readable text", std::strerror(errno));
+  if (has_failed(in)) throw FileError("cannot read " + what + ": " + std::strerror(errno));
   auto size = static_cast<std::size_t>(in.gcount());
   if (in.fail()) {
     if (size == 0) return false;
-    fail<FileError>(what, str_cat("lines of at most ", max_line, " bytes"), "a longer one");
+    fail<FileError>(what, str_cat("lines of at most ", max_line, " bytes"), "a longer line");
   }
   if (!in.eof()) --size;  // the line break
   line.assign(buffer.data(), size);

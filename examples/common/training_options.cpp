@@ -12,23 +12,24 @@ namespace weft::examples {
 void TrainingOptions::add_to(CommandLine& line, const std::string& files) {
   constexpr std::int64_t max_count = 1'000'000'000;
   line.option("out", "output directory for " + files, out);
-  line.flag("resume", "resume from the last checkpoint in --out, if any", resume);
-  line.flag("background", "go on while checkpoints are written", background);
-  line.option("save-every", "steps between checkpoints, besides one per epoch; 0 disables",
+  line.flag("resume", "resume from the last checkpoint in --out, if there is one", resume);
+  line.flag("background", "continue training while checkpoints are written", background);
+  line.option("save-every", "steps between checkpoints, in addition to one per epoch; 0 disables",
               save_every, 0, max_count);
-  line.option("keep-checkpoints", "number of the last checkpoints to keep as step-N.h5",
+  line.option("keep-checkpoints", "number of recent checkpoints to keep as step-N.h5",
               keep_checkpoints, 0, max_count);
-  line.option("max-steps", "steps after which to pause, for --resume; 0 is unlimited", max_steps, 0,
-              max_count);
-  line.flag("tensorboard", "write TensorBoard's event files, too", tensorboard);
-  line.flag("profile", "measure operations, layers and phases, for the terminal and the report",
+  line.option("max-steps", "pause after this step, to continue with --resume; 0: no limit",
+              max_steps, 0, max_count);
+  line.flag("tensorboard", "also write TensorBoard event files", tensorboard);
+  line.flag("profile",
+            "measure operations, layers and phases; print the results and add them to the report",
             profile);
-  line.choice("precision", "inputs of matrix products in training", precision);
+  line.choice("precision", "precision of the inputs of matrix products in training", precision);
 }
 
 void TrainingOptions::note(CommandLine& line, ProcessGroup& processes) {
   if (resume) {
-    // A name and a value in each two lines.
+    // Each option takes two lines: its name and its value.
     std::istringstream lines(processes.broadcast_from_root([&] {
       std::string text;
       std::error_code error;
@@ -43,11 +44,11 @@ void TrainingOptions::note(CommandLine& line, ProcessGroup& processes) {
       if (std::ranges::none_of(given, [&](const auto& option) { return option.first == name; }))
         taken.emplace_back(name, value);
     line.take(taken);
-    if (!taken.empty()) std::cout << "resumes with the options of its start:";
+    if (!taken.empty()) std::cout << "resuming with the options of the first run:";
     for (const auto& [name, value] : taken) std::cout << " --" << name << '=' << printable(value);
     if (!taken.empty()) std::cout << '\n';
   }
-  // The tokens of files are in the checkpoint.
+  // --tokenizer-files is not needed to resume: the checkpoint contains the tokens.
   notes = line.given();
   std::erase_if(notes, [](const auto& option) {
     return option.first == "resume" || option.first == "out" || option.first == "max-steps" ||

@@ -1,4 +1,4 @@
-// TrainingOptions: the options of all commands that train a model in a folder.
+// TrainingOptions: command-line options shared by all commands that train a model.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,17 @@ struct TrainingOptions {
   bool resume = false, background = false, tensorboard = false, profile = false;
   std::int64_t save_every = 0, keep_checkpoints = 0, max_steps = 0;
   Precision precision = Precision::full;
-  // The options that are given, which the run's record keeps, but those that say how far it goes.
+  // The given options that the run's record stores: all except --resume, --out, --max-steps,
+  // --threads and --tokenizer-files.
   std::vector<std::pair<std::string, std::string>> notes = {};
 
-  // Adds an option for each of them; `files` is what is in `out` afterwards.
+  // Adds an option for each setting. `files` names the contents of `out` in the help of --out.
   void add_to(CommandLine& line, const std::string& files);
-  // After the command line was parsed: a run that resumes takes the options of its start from the
-  // record in `out`, unless others are given, and prints them; notes all.
+  // Fills in `notes`; call it after parsing the command line. If the run resumes, first sets the
+  // options stored in the record in `out`, except those given now, and prints them.
   void note(CommandLine& line, ProcessGroup& processes);
-  // Those of a trainer, which shows its progress on standard output; the arguments must outlive it.
+  // Returns options for a trainer that shows its progress on standard output. The arguments must
+  // outlive the trainer.
   TrainerOptions for_trainer(const SignalHandler& interrupt, ProcessGroup& processes) const;
 };
 

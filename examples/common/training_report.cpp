@@ -29,7 +29,7 @@ void check_outputs(const std::filesystem::path& folder,
   for (const std::filesystem::path& input : inputs)
     if (std::filesystem::equivalent(folder, input, error))
       fail<FileError>("output directory '" + folder.string() + "'",
-                      "another directory than the input", "the same one");
+                      "a directory that is not an input", "an input directory");
   results.insert(results.end(),
                  {"best.h5", "last.h5", "metrics.csv", "run.json", "report.html", "trace.json"});
   for (const std::filesystem::path& file : files_in(folder))
@@ -46,8 +46,7 @@ TrainingResult train_with_data(const std::string& option, const std::string& val
   } catch (const ValueError& error) {
     if (std::string_view(error.what()).find("training progress: data") == std::string_view::npos)
       throw;
-    throw ValueError(
-        str_cat(error.what(), "; is ", option, ' ', value, " what the run began with?"));
+    throw ValueError(str_cat(error.what(), "; did the run begin with ", option, ' ', value, '?'));
   }
 }
 
@@ -56,12 +55,12 @@ std::string describe(const TrainingResult& result, const std::filesystem::path& 
   std::string text = str_cat(to_text(result.end), " after ", result.steps, " steps; ");
   const std::string last = (folder / "last.h5").string();
   if (result.best_step > 0)
-    text += str_cat("weights in ", (folder / "best.h5").string(), " (the best, of step ",
-                    result.best_step, ") and ", last, " (of the last step)");
+    text += str_cat("weights in ", (folder / "best.h5").string(), " (best, step ", result.best_step,
+                    ") and ", last, " (last step)");
   else
     text += "weights in " + last;
   if (result.end == StopReason::interrupted)
-    text += str_cat("\ngo on with: ", command, " --out ", folder.string(), " --resume");
+    text += str_cat("\ncontinue with: ", command, " --out ", folder.string(), " --resume");
   return str_cat(text, "\nreport in ", (folder / "report.html").string());
 }
 

@@ -1,4 +1,4 @@
-// What programs that train share: their folder, how a run ended, and how to go on with it.
+// Functions of programs that train: checks of the output folder, and a summary of the result.
 #pragma once
 
 #include <filesystem>
@@ -10,20 +10,21 @@
 
 namespace weft::examples {
 
-// Throws FileError when a file that training writes in a folder cannot be replaced, or is one of
-// the inputs or in one of them, and when the folder itself is an input; for programs to call before
-// they train. `results` are the files that a program writes there besides.
+// Checks that training can write to a folder; call it before training. `results` are the files that
+// the program writes in addition to the trainer's. Throws FileError if a file cannot be replaced or
+// is (in) one of the inputs, or if the folder itself is an input.
 void check_outputs(const std::filesystem::path& folder,
                    const std::vector<std::filesystem::path>& inputs,
                    std::vector<std::string> results = {});
 
-// Returns what `train` returns. When the data are not those that the run began with, the ValueError
-// names the option that says where they are, and its value.
+// Returns the result of `train`. If a resumed run has different data, adds the option that sets the
+// data, and its value, to the message of the ValueError.
 TrainingResult train_with_data(const std::string& option, const std::string& value,
                                const std::function<TrainingResult()>& train);
 
-// How a run ended, which file has which weights, the command that goes on if there is more to do,
-// and where its report is; in lines, without the last line break. `command`: "gpt train".
+// Returns a summary of a run: how it ended, which file contains which weights, the command that
+// continues an interrupted run, and the path of the report. `command` is, for example, "gpt train".
+// The last line has no line break.
 std::string describe(const TrainingResult& result, const std::filesystem::path& folder,
                      const std::string& command);
 

@@ -1,4 +1,4 @@
-// embed: vectors of sentences, by a model in the form of BERT, and how similar they are.
+// embed: computes sentence embeddings with a BERT-like model, and their similarities.
 #include "examples/embed/program.hpp"
 
 int main(int argc, char** argv) { return weft::embed::run_program(argc, argv); }

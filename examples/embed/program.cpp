@@ -30,30 +30,37 @@ struct Options {
 
 bool parse(int argc, char** argv, Options& options) {
   examples::CommandLine line(
-      "embed", "Computes the vectors of sentences, and prints their cosine similarities.");
-  line.option("model", "folder with model.h5, tokenizer.json and config.json", options.model);
+      "embed",
+      "Computes sentence embeddings: vectors of length 1. Prints their cosine similarities, or "
+      "writes them to a file.");
+  line.option("model",
+              "Hugging Face model folder, with model.h5 or model.safetensors, config.json and "
+              "tokenizer.json or vocab.txt",
+              options.model);
   line.option("file",
-              "file with a sentence in each line; standard input when there is neither "
-              "a file nor a SENTENCE",
+              "file with one sentence per line; without --file and SENTENCE, reads standard input",
               options.file);
-  line.option("vectors", "file for the vectors, which have length 1: .csv or .h5", options.vectors);
-  line.choice("pooling", "what becomes the vector of a sentence; model for what its files say",
+  line.option("vectors", "write the vectors to this .csv or .h5 file", options.vectors);
+  line.choice("pooling",
+              "how the vectors of the tokens are combined; model: as configured in its files",
               options.pooling, {"model", "mean", "first", "max"});
-  line.option("max-len", "longest sequence, in tokens; 0 for that of the model", options.max_len, 0,
-              1 << 20);
-  line.option("batch", "number of sentences that are computed at a time", options.batch, 1, 4096);
-  line.flag("tokens", "print the tokens of each sentence instead of vectors", options.tokens);
+  line.option("max-len", "maximum number of tokens per sentence; 0: the model's maximum",
+              options.max_len, 0, 1 << 20);
+  line.option("batch", "number of sentences per batch", options.batch, 1, 4096);
+  line.flag("tokens", "print the tokens of each sentence instead of computing vectors",
+            options.tokens);
   line.arguments("SENTENCE...", options.sentences);
   if (!line.parse(argc, argv)) return false;
   if (!options.file.empty() && !options.sentences.empty())
-    fail<examples::UsageError>("command line", "sentences or --file", "both");
+    fail<examples::UsageError>("command line", "either sentences or --file", "both");
   if (options.tokens && !options.vectors.empty())
-    fail<examples::UsageError>("command line", "--tokens or --vectors", "both");
+    fail<examples::UsageError>("command line", "either --tokens or --vectors", "both");
   if (options.tokens) line.without_effect({"pooling", "batch"}, "with --tokens");
   return true;
 }
 
-// Throws FileError, starting with `what`, when there is no line or one is not UTF-8.
+// Reads all lines. Throws FileError, starting with `what`, if there are no lines or a line is not
+// UTF-8.
 std::vector<std::string> lines_of(std::istream& in, const std::string& what) {
   std::vector<std::string> lines;
   for (std::string line; examples::read_line(in, line, what);) {
@@ -85,8 +92,10 @@ SentenceModel model_of(const Options& options) {
         SequencePooling<float>(enum_from_name("pooling", options.pooling, pooling_names));
   const Index positions = model.encoder.positions.weight.shape()[0];
   if (options.max_len == 1 || options.max_len > positions)
-    fail<ValueError>("option --max-len", str_cat("2 … ", positions, ", the positions of the model"),
-                     options.max_len);
+    fail<ValueError>(
+        "option --max-len",
+        str_cat("a number from 2 to ", positions, ", the number of positions of the model"),
+        options.max_len);
   if (options.max_len > 0) model.max_len = options.max_len;
   return model;
 }
@@ -99,7 +108,8 @@ void print_tokens(const SentenceModel& model, const std::vector<TokenIds>& seque
   }
 }
 
-// The cosine similarities of some vectors to all, [last - first, sentences].
+// Returns the cosine similarities of the vectors [first, last) to all vectors, [last - first,
+// sentences].
 Tensor<float> similarities(const Tensor<float>& vectors, Index first, Index last) {
   const Index columns = vectors.shape()[1];
   Tensor<float> some({last - first, columns});
@@ -108,7 +118,7 @@ Tensor<float> similarities(const Tensor<float>& vectors, Index first, Index last
                  some, vectors);
 }
 
-// The similarities of all pairs.
+// Prints the similarities of all pairs as a table.
 void print_table(const Tensor<float>& vectors, const std::vector<std::string>& sentences) {
   const Index count = vectors.shape()[0];
   const Tensor<float> table = similarities(vectors, 0, count);
@@ -123,11 +133,11 @@ void print_table(const Tensor<float>& vectors, const std::vector<std::string>& s
   }
 }
 
-// The sentence that is most similar to each.
+// Prints the most similar other sentence for each sentence.
 void print_nearest(const Tensor<float>& vectors, const std::vector<std::string>& sentences) {
   constexpr Index rows_at_a_time = 256;
   const Index count = vectors.shape()[0];
-  std::cout << "sentence, the most similar other one, their cosine similarity\n"
+  std::cout << "sentence, most similar other sentence, cosine similarity\n"
             << std::fixed << std::setprecision(3);
   for (Index first = 0; first < count; first += rows_at_a_time) {
     const Index last = std::min(first + rows_at_a_time, count);

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using examples::JsonConfig;
 
-// A module of sentence-transformers and its folder.
+// A sentence-transformers module: its class and its folder.
 struct Module {
   std::string type;  // the name of its class
   fs::path folder;
@@ -39,7 +39,7 @@ constexpr EnumNames<Activation, 6> torch_activations{{
     {Activation::sigmoid, "torch.nn.modules.activation.Sigmoid"},
 }};
 
-// Throws FileError unless a field is absent or one of the `allowed` values.
+// Throws FileError unless a field is absent or has one of the `allowed` values.
 void require(const JsonConfig& config, const std::string& name,
              std::initializer_list<nlohmann::json> allowed) {
   if (config.has(name) && std::ranges::find(allowed, config.at(name)) == allowed.end())
@@ -70,7 +70,7 @@ std::vector<Module> modules_in(const fs::path& folder) {
   return modules;
 }
 
-// Throws FileError for files that give the special tokens of BERT other names.
+// Throws FileError if the special tokens have other names than BERT's.
 void check_special_tokens(const JsonConfig& config) {
   for (const auto& [name, expected] :
        {std::pair("cls_token", "[CLS]"), {"sep_token", "[SEP]"}, {"unk_token", "[UNK]"}}) {
@@ -102,7 +102,7 @@ void read_tokenizer(const fs::path& folder, SentenceFiles& files) {
   }
   if (const fs::path path = folder / "special_tokens_map.json"; fs::exists(path))
     check_special_tokens(JsonConfig(path));
-  // BertTokenizer reads the vocabulary and the added tokens of tokenizer.json.
+  // Hugging Face's BertTokenizer prefers the vocabulary and the added tokens of tokenizer.json.
   files.vocabulary = folder / "vocab.txt";
   if (const fs::path path = folder / "tokenizer.json"; fs::exists(path)) {
     files.vocabulary = path;
@@ -128,7 +128,7 @@ void read_tokenizer(const fs::path& folder, SentenceFiles& files) {
 
 void read_transformer(const fs::path& folder, SentenceFiles& files) {
   files.transformer = folder;
-  // transformers applies them to the weights beside them, or to another model that they name.
+  // transformers would apply the adapters, to the weights in this folder or to another model.
   if (fs::exists(folder / "adapter_config.json"))
     fail<FileError>(str_cat("folder '", folder.string(), "'"), "a model without adapters",
                     "adapter_config.json");
@@ -144,7 +144,8 @@ void read_transformer(const fs::path& folder, SentenceFiles& files) {
     require(config, "module_output_name", {"token_embeddings"});
     if (config.has("max_seq_length")) files.max_len = config.size("max_seq_length");
     if (config.flag("do_lower_case", false)) {
-      // Lower case before the tokenizer, which removes accents as before.
+      // sentence-transformers converts to lower case before the tokenizer, whose setting for
+      // accents remains.
       WordPieceOptions& options = files.tokenizer;
       options.strip_accents = options.strip_accents.value_or(options.lower_case);
       options.lower_case = true;
@@ -153,7 +154,7 @@ void read_transformer(const fs::path& folder, SentenceFiles& files) {
   }
 }
 
-// Returns whether the pooled vector includes the prompt.
+// Reads the pooling settings. Returns whether the pooled vector includes the prompt.
 bool read_pooling(const fs::path& folder, SentenceFiles& files) {
   const fs::path path = folder / "config.json";
   if (!fs::exists(path)) return true;
@@ -183,8 +184,7 @@ bool read_pooling(const fs::path& folder, SentenceFiles& files) {
     std::string all;
     for (const std::string& one : modes) all += (all.empty() ? "" : " and ") + one;
     fail<FileError>(config.what(),
-                    "one of cls, max, mean, mean_sqrt_len_tokens and lasttoken as pooling mode",
-                    all);
+                    "cls, max, mean, mean_sqrt_len_tokens or lasttoken as pooling mode", all);
   }
   files.pooling = mode->first;
   files.is_divided_by_root = modes.front() == "mean_sqrt_len_tokens";
@@ -205,7 +205,7 @@ DenseLayer dense_in(const fs::path& folder) {
     config.fail_on("activation_function", "Identity, Tanh, ReLU, GELU, SiLU or Sigmoid of torch");
   const Index rows = config.size("out_features"), columns = config.size("in_features");
   const bool bias = config.flag("bias", true);
-  // Read before memory is taken for these sizes.
+  // Read the weight first, which checks the sizes before memory is allocated for them.
   const SafetensorsFile file(folder / "model.safetensors");
   Tensor<float> weight = file.tensor<float>("linear.weight", {rows, columns});
   Random zeros = Random::zeros();
@@ -245,7 +245,7 @@ SentenceFiles read_sentence_files(const fs::path& folder) {
                       "true as include_prompt with a default prompt", "false");
     if (type == "Dense") files.dense.push_back(dense_in(path));
   }
-  // Without a Dense module, the mean has the same direction.
+  // Without a Dense module, mean_sqrt_len_tokens and mean have the same direction.
   if (files.is_divided_by_root && !files.dense.empty())
     fail<FileError>(str_cat("folder '", folder.string(), "'"),
                     "cls, max, mean or lasttoken before a Dense module", "mean_sqrt_len_tokens");

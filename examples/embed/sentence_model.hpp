@@ -1,4 +1,4 @@
-// SentenceModel: an encoder of sentences, from the files of a model of Hugging Face.
+// SentenceModel: a sentence encoder, loaded from a Hugging Face model folder.
 #pragma once
 
 #include <filesystem>
@@ -16,17 +16,17 @@ namespace weft::embed {
 
 class SentenceModel {
  public:
-  // Reads a folder that load_bert reads, with tokenizer.json or vocab.txt and the files of
-  // read_sentence_files. Throws the same exceptions as these two functions.
+  // Loads a folder with the files of load_bert and read_sentence_files, and with tokenizer.json or
+  // vocab.txt. Throws the same exceptions as these two functions.
   explicit SentenceModel(const std::filesystem::path& folder);
 
-  // Returns [CLS], the tokens of the prompt and a sentence, cut so that max_len tokens remain, and
-  // [SEP].
+  // Returns the tokens of the prompt and a sentence between [CLS] and [SEP], truncated to max_len
+  // tokens in all.
   TokenIds tokens(const std::string& sentence) const {
     return tokenizer.encode(prompt + sentence, max_len);
   }
-  // A vector of length 1 for each sentence, [sentences, size], computed in batches of
-  // sentences of similar lengths.
+  // Returns a vector of length 1 for each sentence, [sentences, size]. Sentences of similar lengths
+  // are computed in one batch.
   Tensor<float> vectors(std::span<const TokenIds> sentences, Index batch_size) const;
 
   WordPiece tokenizer;

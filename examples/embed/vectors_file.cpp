@@ -24,13 +24,13 @@ void write_csv(const fs::path& path, const Tensor<float>& vectors) {
   std::array<char, 32> digits;
   for (Index row = 0; row < vectors.shape()[0]; ++row)
     for (Index column = 0; column < columns; ++column) {
-      // The shortest text that is read as the same float.
+      // to_chars writes the shortest string that is read back as the same float.
       const auto [end, error] = std::to_chars(digits.begin(), digits.end(), vectors(row, column));
       file.write(digits.data(), end - digits.begin()) << (column + 1 == columns ? '\n' : ',');
     }
   file.flush();
   if (!file)
-    fail<FileError>("output '" + path.string() + "'", "a writable file", std::strerror(errno));
+    throw FileError("cannot write output '" + path.string() + "': " + std::strerror(errno));
 }
 
 }  // namespace

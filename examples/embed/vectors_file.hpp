@@ -8,14 +8,14 @@
 
 namespace weft::embed {
 
-// Throws ValueError unless the name ends in ".csv" or ".h5", and FileError when nothing could be
-// written there, or it is one of the inputs; for the program to call before it computes what it
-// writes.
+// Checks that vectors can be written to a file; call it before computing them. Throws ValueError
+// unless the name ends in ".csv" or ".h5". Throws FileError if the file cannot be written or is one
+// of the inputs.
 void check_vectors_file(const std::filesystem::path& path,
                         const std::vector<std::filesystem::path>& inputs = {});
 
-// A CSV file has a row for each vector below the names of the columns, 0, 1, …; an HDF5 file has
-// the dataset "vectors". Throws as check_vectors_file.
+// Writes vectors to a file: as CSV, with a header of the column numbers 0, 1, … and one row per
+// vector, or as HDF5, in the dataset "vectors". Throws the same exceptions as check_vectors_file.
 void write_vectors(const std::filesystem::path& path, const Tensor<float>& vectors);
 
 }  // namespace weft::embed

@@ -8,7 +8,7 @@
 namespace weft::gpt {
 namespace {
 
-// Rounding does not depend on the other prompts of as many (see generate).
+// With a fixed number of prompts, rounding does not depend on the other prompts (see generate).
 constexpr std::size_t batch_size = 16;
 constexpr Index more_tokens = 32;
 

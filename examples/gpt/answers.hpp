@@ -1,4 +1,4 @@
-// Answers: what a model answers to the prompts of data for fine-tuning.
+// Answers of a model to the prompts of fine-tuning data.
 #pragma once
 
 #include <span>
@@ -10,19 +10,22 @@
 
 namespace weft::gpt {
 
+// A prompt and its expected answer.
 struct Question {
   TokenIds prompt;       // everything before the answer
-  std::string expected;  // the answer
-  Index length;          // of the answer, in tokens
+  std::string expected;  // the expected answer
+  Index length;          // the length of the expected answer, in tokens
 };
 
-// The last answer of each text; none of texts that do not begin with a prompt.
+// Returns the last answer of each example, with everything before it as the prompt. Examples that
+// do not begin with a prompt are skipped.
 std::vector<Question> questions_of(const SavedModel& saved, const std::vector<LearnedText>& texts);
 
-// The most probable answers, which are cut at 32 tokens more than expected.
+// Generates answers with temperature 0. An answer ends at most 32 tokens after the length of the
+// expected answer.
 std::vector<std::string> answers_to(std::span<const Question> questions, const SavedModel& saved);
 
-// "right: …", or "wrong: …, expected …", in one line.
+// Returns "right: ANSWER", or "wrong: ANSWER, expected EXPECTED", as one line.
 std::string comparison(const Question& question, const std::string& answer);
 
 }  // namespace weft::gpt

@@ -10,7 +10,7 @@
 namespace weft::gpt {
 namespace {
 
-// The tokens as the names of rows and columns, with spaces and line breaks that can be seen.
+// Returns the tokens as names of rows and columns, with visible spaces and line breaks.
 std::vector<std::string> names_of(const Tokenizer& tokenizer, const TokenIds& ids) {
   std::vector<std::string> names;
   for (const TokenId id : ids) {
@@ -25,7 +25,7 @@ std::string draw_attention(const SavedModel& saved, const std::string& text,
                            const std::filesystem::path& picture) {
   const TokenIds ids = saved.tokenizer.encode(text);
   if (ids.empty() || std::ssize(ids) > saved.context())
-    fail<ValueError>("text", str_cat("1 … ", saved.context(), " tokens"), ids.size());
+    fail<ValueError>("text", str_cat("1 to ", saved.context(), " tokens"), ids.size());
   examples::HeatMaps maps;
   maps.title = "Attention of each token to those before it";
   maps.x_label = "token";
@@ -44,7 +44,7 @@ int attention(int argc, char** argv) {
   examples::CommandLine line("gpt attention",
                              "Draws the attention weights of each head for a text.");
   model_option(line, model);
-  line.option("picture", "output file, .svg or .png; none: attention.svg beside the model",
+  line.option("picture", "output file, .svg or .png; if not set, attention.svg next to the model",
               picture);
   line.arguments("TEXT", texts);
   if (!line.parse(argc, argv)) return 0;

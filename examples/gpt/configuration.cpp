@@ -6,18 +6,18 @@
 namespace weft::gpt {
 namespace {
 
-// Half of the heads, where that is a number.
+// Returns half the number of heads if it is even, otherwise the number of heads.
 std::int64_t default_kv_heads(std::int64_t heads) { return heads % 2 == 0 ? heads / 2 : heads; }
 
-// The size of a SwiGLU network, a multiple of 16, with which a block has about as many weights as
-// one of GPT-2: 12 · width².
+// Returns the hidden size of a SwiGLU network, a multiple of 16, for which a block has about as
+// many weights as a GPT-2 block: 12 · width².
 std::int64_t swiglu_size(std::int64_t width, std::int64_t heads, std::int64_t kv_heads) {
   const std::int64_t attention = 2 * width * width + 2 * width * width * kv_heads / heads;
   const std::int64_t size = (12 * width * width - attention) / (3 * width);
   return std::max<std::int64_t>(16, (size + 8) / 16 * 16);
 }
 
-// Trains in about a minute.
+// A small model that trains in about a minute.
 Configuration tiny() {
   Configuration configuration;
   configuration.layers = 3;
@@ -68,7 +68,7 @@ Configuration gpt2() {
   return configuration;
 }
 
-// As many weights as `cpu`, trained in three minutes on two cores.
+// A model with as many weights as `cpu`, which trains in three minutes on two cores.
 Configuration three_minutes() {
   Configuration configuration;
   configuration.modern = true;
@@ -130,13 +130,13 @@ GptOptions Configuration::model_options(Index vocabulary_size) const {
 void Configuration::check_state() const {
   examples::check_settings(*this);
   if (rotary_pairs != "halves")
-    fail<ValueError>("rotary_pairs", "halves, as the model has them", "'" + rotary_pairs + "'");
+    fail<ValueError>("rotary_pairs", "halves, which the model uses", "'" + rotary_pairs + "'");
   if (width % heads != 0)
     fail<ValueError>("heads", str_cat("a divisor of the width ", width), heads);
   if (kv_heads > 0 && heads % kv_heads != 0)
     fail<ValueError>("kv-heads", str_cat("a divisor of the number of heads ", heads), kv_heads);
   if (modern && width / heads % 2 != 0)
-    fail<ValueError>("heads", "width / heads that is even, with --modern", width / heads);
+    fail<ValueError>("heads", "an even width / heads, with --modern", width / heads);
   if (final_lr > lr)
     fail<ValueError>("final-lr", str_cat("at most the peak learning rate ", lr), final_lr);
 }

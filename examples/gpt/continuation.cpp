@@ -20,7 +20,7 @@ ContinuationPrinter::ContinuationPrinter(const SavedModel& saved, std::string st
 
 void ContinuationPrinter::set_draft(const SavedModel& draft, Index proposals) {
   if (draft.tokenizer != saved_.tokenizer)
-    fail<ValueError>("draft", "a model with the same tokens", "one with other tokens");
+    fail<ValueError>("draft", "a model with the same vocabulary", "a different vocabulary");
   draft_ = &draft;
   proposals_ = proposals;
 }
@@ -64,7 +64,7 @@ std::string ContinuationPrinter::print_after(const TokenIds& ids, std::uint64_t 
   tokens_ += count;
   if (count > 1) timed_tokens_ += count - 1;
   seconds_ += last - first;
-  // The last token is not a part of any context.
+  // The last token is never part of a context.
   has_forgotten_ = has_forgotten_ || std::ssize(ids) + count - 1 > saved_.context();
   return result;
 }

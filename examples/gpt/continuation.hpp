@@ -1,4 +1,4 @@
-// ContinuationPrinter: prints what a model generates, as it is generated.
+// ContinuationPrinter: prints generated text token by token.
 #pragma once
 
 #include <chrono>
@@ -11,22 +11,23 @@ namespace weft::gpt {
 
 class ContinuationPrinter {
  public:
-  // `stop`, when it is not empty, ends a text before the place where it would begin. The model must
+  // If `stop` is not empty, generation ends at this string, which is not printed. The model must
   // outlive the object.
   ContinuationPrinter(const SavedModel& saved, std::string stop, const GenerateOptions& options);
 
-  // Lets a smaller model, which must outlive the object, propose so many tokens at a time. Throws
-  // ValueError when it has other tokens.
+  // Sets a smaller model that proposes `proposals` tokens at a time. It must outlive the object.
+  // Throws ValueError if its vocabulary differs from the model's.
   void set_draft(const SavedModel& draft, Index proposals);
 
-  // Prints the prompt and its continuation to standard output, in whole characters, and a line
-  // break. Throws what Tokenizer and `generate` throw, before anything is printed when the prompt
-  // is the reason.
+  // Prints the prompt, its continuation in whole characters, and a line break to standard output.
+  // Throws the same exceptions as Tokenizer and `generate`. If the prompt is invalid, nothing is
+  // printed.
   void print(const std::string& prompt, std::uint64_t seed);
-  // Prints the continuation of tokens, and returns it.
+  // Prints and returns the continuation of a prompt of tokens.
   std::string print_after(const TokenIds& ids, std::uint64_t seed);
-  // One line with the number of tokens and the speed without the time for the prompts, a line with
-  // how many tokens of a draft were accepted, and one if a text has become longer than the context.
+  // Returns a line with the number of tokens and the speed, not counting the time for the prompts.
+  // Further lines follow if there is a draft, with the number of accepted tokens, and if a text
+  // became longer than the context.
   std::string report() const;
 
  private:
@@ -37,8 +38,8 @@ class ContinuationPrinter {
   Index proposals_ = 0;
   std::string stop_;
   GenerateOptions options_;
-  // Of all texts: tokens, those of them that are not the first of a text, and the time that these
-  // took.
+  // Sums over all texts: the tokens, the tokens after the first of each text, and the time for the
+  // latter.
   Index tokens_ = 0, timed_tokens_ = 0;
   Index proposed_ = 0, accepted_ = 0;
   std::chrono::duration<double> seconds_{0.0};

@@ -15,28 +15,28 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// Throws ValueError unless the entry is a text.
+// Returns a string entry. Throws ValueError if it is missing or not a string.
 std::string text_of(const json& object, const std::string& name) {
   const auto found = object.is_object() ? object.find(name) : object.end();
-  if (found == object.end() || found->is_null()) fail<ValueError>(name, "a text", "none");
-  if (!found->is_string()) fail<ValueError>(name, "a text", found->type_name());
+  if (found == object.end() || found->is_null()) fail<ValueError>(name, "a string", "none");
+  if (!found->is_string()) fail<ValueError>(name, "a string", found->type_name());
   return found->get<std::string>();
 }
 
-// The only one of these entries that an object has; empty when it has none. Throws ValueError for
-// several: only one of them could be learned.
+// Returns the name of the entry among `names` that an object has, or an empty string. Throws
+// ValueError if the object has several, because only one could be learned.
 std::string only_entry(const json& object, std::initializer_list<const char*> names) {
   std::string only;
   for (const char* const name : names) {
     const auto found = object.find(name);
     if (found == object.end() || found->is_null()) continue;
-    if (!only.empty()) fail<ValueError>("line", "one of " + only + " and " + name, "both");
+    if (!only.empty()) fail<ValueError>("line", "either " + only + " or " + name, "both");
     only = name;
   }
   return only;
 }
 
-// Entries that other programs make a part of the text.
+// Entries that other programs include in the text, but weft does not.
 constexpr const char* unsupported[] = {
     "tools",       "functions", "documents", "system",   "input",  "chat_template_kwargs",
     "instruction", "output",    "chosen",    "rejected", "context"};
@@ -49,16 +49,17 @@ class TextReader {
     if (!object.is_object()) fail<ValueError>("line", "an object", object.type_name());
     for (const char* const name : unsupported)
       if (const auto found = object.find(name); found != object.end() && !found->is_null())
-        fail<ValueError>("line", "messages, prompt and answer, or text",
-                         str_cat("also ", name, ", which is not supported"));
+        fail<ValueError>("line", "only messages, prompt and answer, or text",
+                         str_cat("the unsupported entry ", name));
     const std::string form = only_entry(object, {"messages", "prompt", "text"});
     const std::string answer_name = only_entry(object, {"answer", "completion", "response"});
     if (form != "prompt" && !answer_name.empty())
-      fail<ValueError>("line", "a prompt to the " + answer_name, form.empty() ? "none" : form);
+      fail<ValueError>("line", "a prompt for the " + answer_name, form.empty() ? "none" : form);
     if (form == "messages") return conversation(messages_of(object.at(form)));
     if (form != "prompt")
       return with_end(form_.tokenizer.encode_with_ends(text_of(object, "text")));
-    if (answer_name.empty()) fail<ValueError>("line", "an answer to the prompt", "none");
+    if (answer_name.empty())
+      fail<ValueError>("line", "an answer (or completion, or response) to the prompt", "none");
     const std::string prompt = text_of(object, form), answer = text_of(object, answer_name);
     if (form_.chat) return conversation({{"user", prompt}, {"assistant", answer}});
     LearnedText text;
@@ -76,13 +77,15 @@ class TextReader {
       messages.push_back({text_of(message, "role"), text_of(message, "content")});
       for (const auto& [name, value] : message.items())
         if (name != "role" && name != "content" && !value.is_null())
-          fail<ValueError>("messages", "objects of role and content", "also " + name);
+          fail<ValueError>("messages", "objects with only role and content", name);
     }
     return messages;
   }
 
   LearnedText conversation(const std::vector<ChatMessage>& messages) const {
-    if (!form_.chat) fail<ValueError>("messages", "a model with a chat template", "one without");
+    if (!form_.chat)
+      fail<ValueError>("messages", "a model with a chat template",
+                       "a model without a chat template");
     LearnedText text;
     for (const auto& [part, is_answer] : form_.chat->parts(messages))
       append(text, form_.tokenizer.encode(part), is_answer);
@@ -152,13 +155,14 @@ std::vector<LearnedText> read_learned_texts(const fs::path& path, const TextForm
                          text.tokens.size() - 1);
       if (std::find(text.learned.begin(), text.learned.end(), true) == text.learned.end() ||
           text.tokens.size() < 2)
-        fail<ValueError>("line", "something to learn", "nothing");
+        fail<ValueError>("line", "at least one token to learn", "none");
       texts.push_back(std::move(text));
     } catch (const ValueError& error) {
       throw FileError(str_cat(what, ": ", error.what()));
     }
   }
-  if (texts.empty()) fail<FileError>(str_cat("'", path.string(), '\''), "texts", "none");
+  if (texts.empty())
+    fail<FileError>(str_cat("'", path.string(), '\''), "at least one example", "none");
   return texts;
 }
 

@@ -1,4 +1,4 @@
-// Conversations: what a model of Hugging Face is fine-tuned on.
+// Reading of fine-tuning data: conversations, prompts with answers, and plain text.
 #pragma once
 
 #include <filesystem>
@@ -12,11 +12,11 @@
 
 namespace weft::gpt {
 
-// How texts become tokens: the tokenizer, the model's chat template if it has one, the tokens that
-// end a text, and the largest number of tokens of a text.
+// How examples are converted to tokens: with the tokenizer, the model's chat template if it has
+// one, the tokens that end a text, and the maximum number of tokens per example.
 struct TextForm {
-  // Of a model. Throws FileError for a chat template that cannot be read, and ValueError for a
-  // length above the model's context.
+  // Takes the settings of a model. Throws FileError if the chat template cannot be read, and
+  // ValueError if `length` exceeds the model's context.
   TextForm(const SavedModel& saved, Index length);
 
   const Tokenizer& tokenizer;
@@ -25,14 +25,15 @@ struct TextForm {
   Index length;
 };
 
-// Reads a file whose name ends with ".jsonl", in which each line is an object with
-//   "messages": a list of objects with "role" and "content", of which the assistant's are learned;
-//   "prompt" and "answer" (or "completion", or "response"), of which the answer is learned, as a
-//   conversation where the model has a chat template; or
-//   "text", which is learned,
-// or another file, a text that is cut into pieces of `length` tokens. Throws FileError, naming the
-// line, for one that is no such object, has several of these, or entries that chat templates would
-// show besides ("tools", or "tool_calls" of a message), or has more tokens.
+// Reads training examples. In a file whose name ends with ".jsonl", each line is an object with
+//   "messages": a list of objects with "role" and "content"; the assistant's messages are learned;
+//   "prompt" and "answer" (or "completion", or "response"): the answer is learned; if the model has
+//   a chat template, both become a conversation; or
+//   "text": all of it is learned.
+// Any other file is a text, which is split into pieces of `length` tokens. Throws FileError, naming
+// the line, if a line is not such an object, has several of these forms, has entries that chat
+// templates would show as well ("tools", or "tool_calls" of a message), or has more than `length`
+// tokens.
 std::vector<LearnedText> read_learned_texts(const std::filesystem::path& path,
                                             const TextForm& form);
 

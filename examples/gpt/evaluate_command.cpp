@@ -12,8 +12,8 @@
 namespace weft::gpt {
 namespace {
 
-// "loss, bits per byte, line", with tabs between them. A line without tokens has no loss: its line
-// break is a part of a token of the line before.
+// Returns a line "loss, bits per byte, text" for each line of the text, separated by tabs. The loss
+// of a line without tokens is "-": its line break belongs to a token of the previous line.
 std::string lines_text(const std::vector<TextLoss>& losses, std::string_view text) {
   TextStream out;
   out << std::fixed << std::setprecision(4);
@@ -29,19 +29,20 @@ std::string lines_text(const std::vector<TextLoss>& losses, std::string_view tex
   return out.str();
 }
 
-// How many answers to the prompts of data are as there, after each of them if `lines` says so.
+// Prints how many of the model's answers equal the expected answers in `data`. If `lines` is true,
+// prints each answer first.
 void print_answers(const SavedModel& saved, const std::string& data, bool lines) {
   const auto questions =
       questions_of(saved, read_learned_texts(data, TextForm(saved, saved.context())));
   if (questions.empty())
-    fail<FileError>("'" + data + "'", "prompts and answers", "texts without prompts");
+    fail<FileError>("'" + data + "'", "prompts and answers", "examples without prompts");
   const std::vector<std::string> answers = answers_to(questions, saved);
   std::size_t right = 0;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     if (answers[i] == questions[i].expected) ++right;
     if (lines) std::cout << comparison(questions[i], answers[i]) << '\n';
   }
-  std::cout << right << " of " << questions.size() << " answers are as expected\n";
+  std::cout << right << " of " << questions.size() << " answers are correct\n";
 }
 
 }  // namespace
@@ -50,20 +51,22 @@ int evaluate(int argc, char** argv) {
   std::string model = default_folder, text_file = licences.string(), split = "all", data;
   Precision weights = Precision::full;
   bool lines = false;
-  examples::CommandLine line("gpt evaluate", "Computes how well the model predicts a text.");
+  examples::CommandLine line("gpt evaluate",
+                             "Measures how well a model predicts a text, or answers prompts.");
   model_option(line, model);
   weights_option(line, weights);
-  line.option("text", "UTF-8 text, or folder of texts", text_file);
-  line.choice("split", "the text, or one of the parts that training divides it into", split,
+  line.option("text", "UTF-8 text file, or folder of text files", text_file);
+  line.choice("split", "part of the text to use, as split by gpt train", split,
               {"all", "training", "validation"});
   line.option("data",
-              "instead of --text, JSON lines as of finetune: how many of the most probable answers "
-              "are as there",
+              "file of prompts and answers to use instead of --text, in the .jsonl format of gpt "
+              "finetune: counts the answers that the model generates exactly",
               data);
-  line.flag("lines",
-            "before the totals, print for each line its loss per token, its bits per byte and the "
-            "line; with --data, its answer",
-            lines);
+  line.flag(
+      "lines",
+      "before the totals, print each line with its loss per token and its bits per byte; with "
+      "--data, print each answer",
+      lines);
   if (!line.parse(argc, argv)) return 0;
   if (!data.empty()) line.without_effect({"text", "split"}, "with --data");
 

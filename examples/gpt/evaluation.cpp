@@ -26,7 +26,7 @@ TextBatch part_of(const TextBatch& batch, Index first, Index last) {
           batch.first + first * batch.inputs.shape()[1]};
 }
 
-// Consecutive windows of a text, of which the last one, a batch of its own, may be shorter.
+// Consecutive windows of a text. The last window may be shorter and is then a separate batch.
 class TextWindows final : public DataSource<TextBatch> {
  public:
   TextWindows(const TokenIds& ids, Index length, Index batch_size)
@@ -56,7 +56,8 @@ class TextWindows final : public DataSource<TextBatch> {
   Index length_, batch_size_;
 };
 
-// Windows in a batch: as many as keep the largest tensors below 64 MiB, and at least one.
+// Returns the number of windows per batch: as many as keep the largest tensors below 64 MiB, at
+// least one.
 Index batch_size(const SavedModel& saved, Index length) {
   constexpr Index most_elements = Index{1} << 24;
   const Shape& embeddings = saved.model.tokens.weight.shape();
@@ -64,10 +65,11 @@ Index batch_size(const SavedModel& saved, Index length) {
   return std::max<Index>(1, most_elements / largest);
 }
 
-// Large models have few windows in a batch: each operation is parallelized instead.
+// Returns the number of parts that a batch is split into. With few windows per batch, as for large
+// models, each operation is parallelized instead.
 Index parts_of_batch(Index batch_size) { return batch_size < 8 ? 1 : 8; }
 
-// In nats, of each token but the first.
+// Returns the loss of each token except the first, in nats.
 std::vector<double> token_losses(const SavedModel& saved, const TokenIds& ids) {
   if (ids.size() < 2) fail<ValueError>("text", "at least two tokens", ids.size());
   std::vector<double> losses(ids.size() - 1);

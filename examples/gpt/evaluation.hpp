@@ -1,4 +1,4 @@
-// How well a model predicts a text.
+// Evaluation of how well a model predicts a text.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +10,28 @@
 
 namespace weft::gpt {
 
-// Of a text or a part of one.
+// The loss of a text or a part of a text.
 struct TextLoss {
-  Index tokens = 0;  // that were predicted
-  double nats = 0.0;
+  Index tokens = 0;   // number of predicted tokens
+  double nats = 0.0;  // sum of the cross entropies of the tokens
   std::size_t bytes = 0;
 
-  // Cross entropy per token; NaN without tokens, as the others.
+  // Return the cross entropy per token, the perplexity, and the bits per byte; NaN without tokens.
   double mean() const;
   double perplexity() const;
   double bits_per_byte() const;
-  // "loss 1.4821 per token, perplexity 4.40, 2.138 bits per byte, 111539 tokens, 111540 bytes".
+  // Returns "loss 1.4821 per token, perplexity 4.4022, 2.1382 bits per byte, 111539 tokens, 111540
+  // bytes".
   std::string to_string() const;
 };
 
-// Predicts each token but the first one once, in consecutive windows of the model's context, from
-// the tokens before it in its window. Returns the losses of the lines, of which each has its line
-// break; a token belongs to the line that it begins in. Throws ValueError for a text of fewer than
-// two tokens, and as Tokenizer::encode does.
+// Returns the loss of each line, including its line break. Each token except the first is predicted
+// once, from the tokens before it in consecutive windows of the model's context. A token belongs to
+// the line in which it begins. Throws ValueError for a text of fewer than two tokens, and the same
+// exceptions as Tokenizer::encode.
 std::vector<TextLoss> losses_of_lines(const SavedModel& saved, std::string_view text);
 
+// Returns the loss of several parts of a text together.
 TextLoss sum_of(const std::vector<TextLoss>& losses);
 
 }  // namespace weft::gpt

@@ -34,20 +34,21 @@ struct Options {
   bool is_resumed = false;  // there is a checkpoint to resume from
 };
 
-// Parses the command line. Returns false when --help is given.
+// Parses the command line. Returns false if --help is given.
 bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
            FinetuneConfiguration& configuration) {
   examples::CommandLine line(
       "gpt finetune",
-      "Trains a model of Hugging Face further, all weights or low-rank adapters (LoRA).");
+      "Fine-tunes a Hugging Face model: all weights, or low-rank adapters (LoRA) with --lora.");
   line.option("model", "folder with config.json, model.safetensors and tokenizer.json",
               options.model);
-  line.option("data", "JSON lines with messages, or prompt and answer, or text; or a text",
+  line.option("data",
+              ".jsonl file with messages, prompt and answer, or text in each line; or a text file",
               options.data);
-  line.option("validation", "the same, for validation; none: the last tenth of --data",
+  line.option("validation", "validation data, as --data; if not set, the last tenth of --data",
               options.validation);
-  line.option("samples", "prompts of the validation to answer after each of them", options.samples,
-              0, 1'000'000);
+  line.option("samples", "number of validation prompts to answer after each validation",
+              options.samples, 0, 1'000'000);
   options.training.add_to(line, "the model or its adapters, checkpoints, metrics and a report");
   examples::setting_options(line, configuration);
   if (!line.parse(argc, argv)) return false;
@@ -65,15 +66,15 @@ bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
 
 SavedModel load_base(const Options& options, const FinetuneConfiguration& configuration) {
   const std::string what = "'" + options.model + "'";
-  // Adapters are saved with the folder of their base, in which others would be left out.
+  // An adapter file names its base model, but cannot name other adapters of the base model.
   if (std::error_code error;
       configuration.lora > 0 && fs::exists(fs::path(options.model) / "adapter_config.json", error))
-    fail<FileError>(what, "a model without adapters to add some",
-                    "one with adapters (adapter_config.json); without --lora, they are merged and "
-                    "all weights are trained");
+    fail<FileError>(what, "a model without adapters, for --lora",
+                    "adapter_config.json; without --lora, its adapters are merged and all weights "
+                    "are trained");
   SavedModel base = SavedModel::load(options.model);
   if (base.folder.empty()) fail<FileError>(what, "a folder with config.json", "a checkpoint");
-  unfreeze(base.model);  // after adapters were merged
+  unfreeze(base.model);  // loading adapters froze the weights
   return base;
 }
 
@@ -94,7 +95,7 @@ Data read_data(const Options& options, const TextForm& form) {
   return data;
 }
 
-// Fixes the date in conversations, which is that of the beginning of the training.
+// Fixes the date in conversations to the date on which training started.
 void fix_date(TextForm& form, FinetuneConfiguration& configuration, bool is_resumed,
               ProcessGroup& processes) {
   if (!form.chat || !form.chat->uses_date()) return;
@@ -105,7 +106,7 @@ void fix_date(TextForm& form, FinetuneConfiguration& configuration, bool is_resu
       std::chrono::local_seconds(std::chrono::seconds(configuration.chat_date)));
 }
 
-// Freezes the model and adds adapters, if the configuration asks for some.
+// Freezes the model and adds adapters if the configuration requires it.
 void add_adapters(Gpt<float>& model, const FinetuneConfiguration& configuration) {
   if (configuration.lora == 0) return;
   Random random(static_cast<std::uint64_t>(configuration.seed));
@@ -116,19 +117,20 @@ void add_adapters(Gpt<float>& model, const FinetuneConfiguration& configuration)
            configuration.adapted_layers(), random);
 }
 
-// Stores by which weights the model is recognized. Throws ValueError, when a training is resumed,
-// for those of another one.
+// Stores the sum of the frozen weights, which identifies the base model. If training resumes,
+// throws ValueError for a different base model.
 void check_frozen(const Gpt<float>& model, FinetuneConfiguration& configuration, bool is_resumed) {
   double sum = 0.0;
   for (const auto& [name, parameter] : named_parameters(model))
     if (!parameter->requires_grad())
       sum = std::accumulate(parameter->value().begin(), parameter->value().end(), sum);
   if (is_resumed && sum != configuration.frozen_sum)
-    fail<ValueError>("--model", "the model that the training began with", "another");
+    fail<ValueError>("--model", "the model that the training began with",
+                     "a model with different weights");
   configuration.frozen_sum = sum;
 }
 
-// The files of a model beside its weights.
+// The files of a model folder that are copied with the weights.
 const std::vector<std::string> description_files = {"tokenizer.json",
                                                     "tokenizer_config.json",
                                                     "vocab.json",
@@ -137,8 +139,8 @@ const std::vector<std::string> description_files = {"tokenizer.json",
                                                     "generation_config.json",
                                                     "special_tokens_map.json"};
 
-// Throws FileError when a result would replace an input, or, unless a training is resumed, stand
-// beside a model or adapters.
+// Throws FileError if a result would replace an input. Unless training resumes, also throws if the
+// output folder already contains a model or adapters.
 void check_folder(const Options& options, const SavedModel& base) {
   const fs::path out = options.training.out;
   const std::vector<std::string> results = {"config.json", "model.safetensors",
@@ -152,7 +154,7 @@ void check_folder(const Options& options, const SavedModel& base) {
   for (const std::string& name : results)
     if (!options.is_resumed && fs::exists(out / name, error))
       fail<FileError>("output directory '" + out.string() + "'",
-                      "one without a model or adapters, or --resume", name);
+                      "a directory without a model or adapters, or --resume", name);
 }
 
 void save_result(const fs::path& out, const SavedModel& base, bool has_adapters) {
@@ -167,7 +169,7 @@ void save_result(const fs::path& out, const SavedModel& base, bool has_adapters)
   }
 }
 
-// Prints answers to the first questions, for the report, too.
+// Prints the model's answers and adds them to the report.
 void show_samples(std::span<const Question> questions, const SavedModel& saved,
                   ReportSection& section) {
   std::cout << '\n';
@@ -195,10 +197,10 @@ int finetune(ProcessGroup& processes, int argc, char** argv) {
   if (options.samples > 0) {
     questions = questions_of(base, data.validation);
     questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.samples)));
-    if (questions.empty()) fail<ValueError>("--samples", "prompts in the validation", "none");
+    if (questions.empty()) fail<ValueError>("--samples", "prompts in the validation data", "none");
   }
   if (configuration.validate_every > 0 && data.validation.empty())
-    fail<ValueError>("--validate-every", "texts for validation: --validation, or ten texts",
+    fail<ValueError>("--validate-every", "validation data: --validation, or at least ten examples",
                      "none");
   processes.broadcast_from_root([&] {
     check_folder(options, base);
@@ -208,7 +210,7 @@ int finetune(ProcessGroup& processes, int argc, char** argv) {
   base.model.blocks.recompute = configuration.recompute;
   add_adapters(base.model, configuration);
   check_frozen(base.model, configuration, options.is_resumed);
-  std::cout << data.training.size() << " texts for training, " << data.validation.size()
+  std::cout << data.training.size() << " examples for training, " << data.validation.size()
             << " for validation\n"
             << "model with " << count_parameters(base.model) << " parameters\n";
 
@@ -257,8 +259,7 @@ int finetune(ProcessGroup& processes, int argc, char** argv) {
   if (!processes.is_root()) return result.exit_status;
   save_result(out, base, configuration.lora > 0);
   std::cout << examples::describe(result, out, "gpt finetune") << "\nthe model is in "
-            << out.string() << ", talk to it with gpt sample --model " << out.string()
-            << " --chat\n";
+            << out.string() << "; chat with it: gpt sample --model " << out.string() << " --chat\n";
   return result.exit_status;
 }
 

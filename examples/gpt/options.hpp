@@ -7,18 +7,18 @@
 
 namespace weft::gpt {
 
-// The default output directory of `train`, and model of the other commands.
+// The default output directory of `train`, and the default model of the other commands.
 inline const std::string default_folder = "build/gpt";
 
 inline void model_option(examples::CommandLine& line, std::string& model) {
   line.option("model",
-              "checkpoint; or folder with best.h5, or a model of Hugging Face (config.json, "
-              "model.safetensors, tokenizer.json), or with adapters of gpt finetune",
+              "checkpoint, or folder with best.h5, with a Hugging Face model (config.json, "
+              "model.safetensors, tokenizer.json), or with adapters from gpt finetune",
               model);
 }
 
 inline void weights_option(examples::CommandLine& line, Precision& weights) {
-  line.choice("weights", "numbers that the weights are rounded to; bf16 is faster", weights);
+  line.choice("weights", "precision of the weights; bf16 is faster", weights);
 }
 
 }  // namespace weft::gpt

@@ -9,10 +9,10 @@ namespace {
 constexpr examples::Command commands[] = {
     {.name = "train", .about = "train a model on a text", .train = train},
     {.name = "finetune",
-     .about = "train a model of Hugging Face further, on texts or conversations",
+     .about = "fine-tune a Hugging Face model on texts or conversations",
      .train = finetune},
-    {.name = "sample", .run = sample, .about = "continue a text"},
-    {.name = "evaluate", .run = evaluate, .about = "compute how well a model predicts a text"},
+    {.name = "sample", .run = sample, .about = "generate text, or chat with a model"},
+    {.name = "evaluate", .run = evaluate, .about = "measure how well a model predicts a text"},
     {.name = "attention", .run = attention, .about = "draw the attention weights for a text"},
 };
 

@@ -28,42 +28,45 @@ struct Options {
   std::int64_t samples = 1;
 };
 
-// Parses the command line. Returns false when --help is given.
+// Parses the command line. Returns false if --help is given.
 bool parse(int argc, char** argv, Options& options, GenerateOptions& generation) {
   SamplingOptions& sampling = generation.sampling;
   std::int64_t tokens = 200, top_k = 200;
   sampling.temperature = 0.8;
-  examples::CommandLine line("gpt sample", "Prints how the model continues a text.");
+  examples::CommandLine line("gpt sample", "Generates text that continues a prompt.");
   model_option(line, options.model);
   weights_option(line, options.weights);
-  line.option("draft",
-              "a smaller model of the same tokens, which proposes tokens: the same texts, "
-              "faster",
-              options.draft);
-  line.option("proposals", "number of tokens that --draft proposes at a time", options.proposals, 1,
-              100);
-  line.option("prompt", "the beginning of the text; none: the model begins one", options.prompt);
-  line.flag("interactive", "read prompts from standard input, one a line, and continue each",
+  line.option(
+      "draft",
+      "smaller model with the same vocabulary, which proposes tokens to speed up generation",
+      options.draft);
+  line.option("proposals", "with --draft, number of tokens to propose at a time", options.proposals,
+              1, 100);
+  line.option("prompt", "text to continue; if not set, the model starts a new text",
+              options.prompt);
+  line.flag("interactive", "read prompts from standard input, one per line, and continue each",
             options.interactive);
-  line.flag("chat", "talk: --prompt, or each line of standard input, is a message to the model",
+  line.flag("chat", "send --prompt, or each line of standard input, as a message to a chat model",
             options.chat);
-  line.option("system", "with --chat, what the model is told before the first message",
+  line.option("system", "with --chat, system message: instructions that precede the chat",
               options.system);
-  line.option("tokens", "number of tokens at most", tokens, 1, 1'000'000);
-  line.option("temperature", "0: always the most probable token; above 1: less probable ones more",
+  line.option("tokens", "maximum number of tokens to generate", tokens, 1, 1'000'000);
+  line.option("temperature",
+              "sampling temperature: 0 always chooses the most probable token, values above 1 "
+              "favour less probable tokens",
               sampling.temperature, 0.0, 100.0);
-  line.option("top-k", "number of most probable tokens to choose from; 0: all", top_k, 0,
+  line.option("top-k", "choose only from this number of most probable tokens; 0: all", top_k, 0,
               1'000'000'000);
-  line.option("top-p", "choose from the most probable tokens of this total probability",
+  line.option("top-p", "choose only from the most probable tokens with this total probability",
               sampling.top_p, 1e-6, 1.0);
-  line.option("min-p", "choose from tokens at least this probable relative to the most probable",
+  line.option("min-p", "drop tokens less probable than this fraction of the highest probability",
               sampling.min_p, 0.0, 1.0);
-  line.option("repetition-penalty", "above 1: tokens that are in the text are less probable",
+  line.option("repetition-penalty", "values above 1 make tokens already in the text less probable",
               sampling.repetition_penalty, 1e-6, 1e6);
-  line.option("stop", "a text that ends the continuation and is not printed", options.stop);
-  line.option("seed", "seed of the first sample; the next ones have the next seeds", options.seed,
-              0, 1'000'000'000);
-  line.option("samples", "number of samples", options.samples, 1, 1'000'000);
+  line.option("stop", "end the continuation at this string, which is not printed", options.stop);
+  line.option("seed", "random seed of the first sample; each further sample uses the next seed",
+              options.seed, 0, 1'000'000'000);
+  line.option("samples", "number of continuations to generate", options.samples, 1, 1'000'000);
   if (!line.parse(argc, argv)) return false;
   if (options.interactive && !options.prompt.empty())
     fail<examples::UsageError>("command line", "either --prompt or --interactive", "both");
@@ -88,8 +91,8 @@ void print_samples(ContinuationPrinter& printer, const std::string& prompt,
   }
 }
 
-// Calls `use` with each line of standard input, and prints an error message for one that the model
-// cannot read. Returns the number of these lines.
+// Calls `use` with each line of standard input. If the model cannot encode a line, prints an error
+// message and continues. Returns the number of such lines.
 Index for_each_line(const std::function<void(const std::string& line)>& use) {
   const bool is_terminal = isatty(STDIN_FILENO) != 0;
   Index errors = 0;
@@ -110,8 +113,8 @@ Index for_each_line(const std::function<void(const std::string& line)>& use) {
   return errors;
 }
 
-// Answers the prompt, or each line of standard input, in one conversation. Returns the number of
-// lines that the model cannot read, which are left out of the conversation.
+// Answers the prompt, or each line of standard input, in one conversation. Leaves lines that the
+// model cannot encode out of the conversation, and returns their number.
 Index chat(ContinuationPrinter& printer, const SavedModel& saved, const Options& options) {
   const ChatTemplate chat_template =
       ChatTemplate::load(saved.folder).with_date(ChatTemplate::current_date());

@@ -20,7 +20,7 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, error);
 }
 
-// Whether a file is a checkpoint without the options of its model, as `gpt train` wrote them once.
+// Whether a file is a checkpoint of weft 0.2, which did not store the options of the model.
 bool is_earlier(const fs::path& checkpoint) {
   return is_there(checkpoint) && !Hdf5File(checkpoint).has_attribute("/", "model_type");
 }
@@ -42,7 +42,7 @@ SavedModel load_model(const fs::path& path) {
   if (!is_pretrained && is_earlier(checkpoint)) return load_earlier(checkpoint);
   SavedModel saved{load_gpt(path), is_pretrained ? path : fs::path()};
   if (saved.tokenizer.empty())
-    fail<FileError>("'" + path.string() + "'", "a model with its tokens",
+    fail<FileError>("'" + path.string() + "'", "a model with a tokenizer",
                     is_pretrained ? "neither tokenizer.json nor vocab.json" : "no tokenizer");
   return saved;
 }
@@ -51,11 +51,11 @@ SavedModel load_adapted(const fs::path& folder) {
   const fs::path config = folder / "adapter_config.json";
   const fs::path base = examples::JsonConfig(config).text("base_model_name_or_path");
   const fs::path base_folder = base.is_absolute() ? base : folder / base;
-  // Which of its adapters, before or after these were trained, would not be known.
+  // If the base has adapters, it is unknown whether these adapters were trained with them.
   if (std::error_code error;
       is_there(base_folder / "adapter_config.json") && !fs::equivalent(base_folder, folder, error))
     fail<FileError>("'" + base_folder.string() + "', the base of '" + config.string() + "'",
-                    "a model without adapters of its own", "one with adapter_config.json");
+                    "a model without adapters", "adapter_config.json");
   SavedModel saved = load_model(base_folder);
   load_lora(folder, saved.model);
   merge_lora(saved.model);

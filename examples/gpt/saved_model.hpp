@@ -1,4 +1,4 @@
-// SavedModel: a language model and its tokens, loaded from a file or a folder.
+// SavedModel: a language model with its tokenizer, loaded from a file or a folder.
 #pragma once
 
 #include <filesystem>
@@ -9,16 +9,16 @@
 namespace weft::gpt {
 
 struct SavedModel : LoadedModel<Gpt<float>> {
-  // Loads what load_gpt loads, a checkpoint that an earlier version of `gpt train` wrote, or a
-  // folder with adapter_config.json: the adapters of `gpt finetune`, merged with their model.
-  // Throws FileError, naming the file, if one cannot be read, does not fit the others, or if there
-  // are no tokens. With Precision::bf16, the weights are rounded to it.
+  // Loads any model that load_gpt loads, a checkpoint that an earlier version of `gpt train` wrote,
+  // or a folder with adapter_config.json, whose adapters are merged with their base model. Throws
+  // FileError, naming the file, if a file cannot be read or does not match the other files, or if
+  // there is no tokenizer. With Precision::bf16, the weights are rounded to bf16.
   static SavedModel load(const std::filesystem::path& path, Precision weights = Precision::full);
 
   // The folder of a Hugging Face model; empty for a checkpoint.
   std::filesystem::path folder = {};
 
-  // The largest number of tokens that the model predicts from.
+  // The maximum number of tokens that the model predicts from.
   Index context() const { return model.options.max_len; }
 };
 

@@ -1,4 +1,4 @@
-// StopText: text that arrives in pieces, up to a text that ends it.
+// StopText: cuts text that arrives in pieces at a stop string.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@ namespace weft::gpt {
 
 class StopText {
  public:
-  // Without a text, there is no end.
+  // If `stop` is empty, the text is never cut.
   explicit StopText(std::string stop) : stop_(std::move(stop)) {}
 
-  // Returns what comes before the stop text, and holds back what may be its beginning. What follows
-  // it is left out.
+  // Adds a piece and returns the text that certainly precedes the stop string. Characters that may
+  // begin the stop string are held back. Everything from the stop string on is discarded.
   std::string add(std::string_view piece);
-  // Returns what is held back.
+  // Returns the text that is held back.
   std::string finish();
-  // Whether the stop text has come.
+  // Whether the stop string was found.
   bool is_found() const { return is_found_; }
 
  private:

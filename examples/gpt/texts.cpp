@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Checkpoints have no strings with NUL.
+// Reads a text. A NUL is an error, because strings in checkpoints cannot contain NULs.
 std::string read_file(const fs::path& path) {
   std::string text = read_text(path);
   if (const std::size_t at = text.find('\0'); at != text.npos)
@@ -30,7 +30,7 @@ std::string read_texts(const fs::path& path) {
     if (entry->symlink_status(error).type() == fs::file_type::regular)
       files.push_back(entry->path());
   if (error || files.empty())
-    fail<FileError>("folder '" + path.string() + "'", "text files",
+    fail<FileError>("folder '" + path.string() + "'", "at least one text file",
                     error ? error.message() : "none");
   std::uintmax_t bytes = 0;
   for (const fs::path& file : files)

@@ -1,4 +1,4 @@
-// Texts: what a language model is trained, validated and evaluated on.
+// Texts to train, validate and evaluate a language model on.
 #pragma once
 
 #include <filesystem>
@@ -7,15 +7,15 @@
 
 namespace weft::gpt {
 
-// The folder of the licences that are on every Debian and Ubuntu machine.
+// The folder of licences that every Debian and Ubuntu machine has.
 inline const std::filesystem::path licences = "/usr/share/common-licenses";
 
-// The text of a file; of a folder, the texts of its regular files, in the order of their names and
-// without links. Throws FileError when a file cannot be read, is empty, not UTF-8 or has a NUL, for
-// a folder without files, and for more than max_text_bytes.
+// Returns the text of a file, or the concatenated texts of the regular files in a folder, sorted by
+// name, without links. Throws FileError if a file cannot be read, is empty, is not UTF-8 or
+// contains a NUL, if a folder has no files, and if the text is larger than max_text_bytes.
 std::string read_texts(const std::filesystem::path& path);
 
-// The first 90 % of the characters of a text for training, and the others for validation.
+// Splits a text: the first 90 % of its characters for training, the last 10 % for validation.
 struct TextSplit {
   explicit TextSplit(std::string_view text);
 

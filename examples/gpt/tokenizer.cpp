@@ -6,8 +6,8 @@
 namespace weft::gpt {
 namespace {
 
-// The tokens in the configuration of earlier checkpoints: a Vocabulary of characters, or the files
-// of a BytePairEncoding.
+// The tokens in the configuration of a weft 0.2 checkpoint: a Vocabulary of characters, or the
+// files of a BytePairEncoding.
 struct EarlierTokens final : Stateful<float> {
   void state(State<float>& state) override {
     state.text("characters", characters);
@@ -35,7 +35,7 @@ TokenIds beginning_of_text(const Tokenizer& tokenizer) {
   try {
     return tokenizer.encode("\n");
   } catch (const ValueError&) {
-    fail<ValueError>("prompt", "a beginning, as the model has no line break", "none");
+    fail<ValueError>("prompt", "text, because the model has no token to start with", "none");
   }
 }
 

@@ -1,4 +1,4 @@
-// Tokens of language models: where they are in checkpoints, and what a text begins with.
+// The tokenizer of a language model, and the tokens at the beginning of a text.
 #pragma once
 
 #include <filesystem>
@@ -10,8 +10,8 @@ namespace weft::gpt {
 // Returns the tokenizer in a checkpoint of `gpt train`. Throws FileError if there is none.
 Tokenizer tokenizer_of(const std::filesystem::path& checkpoint);
 
-// Returns what stands before a text: the end of the previous one, or a line break. Throws
-// ValueError if the model knows neither.
+// Returns the tokens to start a new text with: the end-of-text token, the special tokens at the
+// beginning of an input, or a line break. Throws ValueError if the model has none of them.
 TokenIds beginning_of_text(const Tokenizer& tokenizer);
 
 }  // namespace weft::gpt

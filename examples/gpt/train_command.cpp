@@ -31,7 +31,7 @@ std::string kind_of(const Tokenizer& tokenizer) {
   return tokenizer.get_if<Vocabulary>() ? "characters" : "bytepairs";
 }
 
-// Returns the tokens of a checkpoint, which the first process reads.
+// Reads the tokenizer of a checkpoint in the root process and returns it in every process.
 Tokenizer read_tokenizer(const fs::path& checkpoint, ProcessGroup& processes) {
   Tokenizer::Text text;
   text.kind = processes.broadcast_from_root([&] {
@@ -43,17 +43,19 @@ Tokenizer read_tokenizer(const fs::path& checkpoint, ProcessGroup& processes) {
   return Tokenizer::from_text(text);
 }
 
-// Parses the command line. Returns false when --help is given.
+// Parses the command line. Returns false if --help is given.
 bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
            Configuration& configuration) {
-  examples::CommandLine line("gpt train",
-                             "Trains a language model on the first 90 % of a text; the others are "
-                             "held out for validation.");
-  line.option("text", "UTF-8 text, or folder of texts", options.text);
-  line.choice("preset", "defaults of the options below", options.preset, Configuration::presets);
-  line.choice("tokenizer", "tokens, of which byte pairs are learned from the text",
+  examples::CommandLine line(
+      "gpt train",
+      "Trains a language model on the first 90 % of a text, and validates it "
+      "on the last 10 %.");
+  line.option("text", "UTF-8 text file, or folder of text files", options.text);
+  line.choice("preset", "defaults for the options below", options.preset, Configuration::presets);
+  line.choice("tokenizer", "kind of tokens; byte pairs are learned from the training text",
               options.tokenizer, {"characters", "bytepairs"});
-  line.option("tokenizer-files", "folder with GPT-2's vocab.json and merges.txt, to use its tokens",
+  line.option("tokenizer-files",
+              "folder with GPT-2's vocab.json and merges.txt; use its byte pairs as tokens",
               options.tokenizer_files);
   options.training.add_to(line, "checkpoints, metrics and a report");
   examples::setting_options(line, configuration);
@@ -70,11 +72,11 @@ bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
     fail<examples::UsageError>("command line", "either --tokenizer characters or --tokenizer-files",
                                "both");
   if (options.tokenizer == "characters" || !options.tokenizer_files.empty())
-    line.without_effect({"vocabulary"}, "without tokens that are learned: --tokenizer bytepairs");
+    line.without_effect({"vocabulary"}, "unless tokens are learned (--tokenizer bytepairs)");
   const Configuration asked = configuration;
   if (options.training.resume &&
       examples::resume_configuration(options.training.out, line, configuration, processes)) {
-    // What is given must be that of the checkpoint.
+    // The given options must agree with the checkpoint.
     options.stored = read_tokenizer(fs::path(options.training.out) / "last.h5", processes);
     const std::string stored = kind_of(options.stored);
     options.tokenizer = stored;
@@ -97,14 +99,14 @@ Tokenizer new_tokenizer(const Options& options, const Configuration& configurati
   return BytePairEncoding::learn(TextSplit(text).training, configuration.vocabulary);
 }
 
-// Returns the tokens of the checkpoint, if there is one, otherwise new ones. Throws ValueError if
-// the options ask for other tokens than the checkpoint's.
+// Returns the tokenizer of the checkpoint to resume from, or a new tokenizer if there is none.
+// Throws ValueError if the options ask for different tokens than the checkpoint's.
 Tokenizer make_tokenizer(const Options& options, const Configuration& configuration,
                          const std::string& text) {
   if (!options.stored.empty() && options.tokenizer_files.empty()) return options.stored;
   Tokenizer tokenizer = new_tokenizer(options, configuration, text);
   if (!options.stored.empty() && tokenizer != options.stored)
-    fail<ValueError>("--tokenizer-files", "the tokens of the checkpoint", "different ones");
+    fail<ValueError>("--tokenizer-files", "the tokens of the checkpoint", "different tokens");
   return tokenizer;
 }
 
@@ -121,7 +123,7 @@ int train(ProcessGroup& processes, int argc, char** argv) {
   if (!parse(argc, argv, processes, options, configuration)) return 0;
   const fs::path directory = options.training.out;
   const std::string text = processes.broadcast_from_root([&] { return read_texts(options.text); });
-  // Learning byte pairs takes time.
+  // Check the output before learning byte pairs, which takes time.
   processes.broadcast_from_root([&] {
     examples::make_directory(directory);
     examples::check_outputs(directory, {options.text, options.tokenizer_files});
@@ -133,11 +135,11 @@ int train(ProcessGroup& processes, int argc, char** argv) {
   Gpt<float> model(configuration.model_options(tokenizer.size()), random);
   std::cout << text.size() << " bytes of text, " << tokens.training.size()
             << " tokens for training, " << tokens.validation.size() << " for validation, "
-            << tokenizer.size() << " different ones\n"
+            << "vocabulary of " << tokenizer.size() << "\n"
             << "model with " << count_parameters(model) << " parameters, " << thread_count()
             << (thread_count() == 1 ? " thread\n" : " threads\n");
 
-  // From here on there is something to save.
+  // From here on, signals end training with a checkpoint.
   const SignalHandler interrupt;
   const TrainingResult result = examples::train_with_data("--text", options.text, [&] {
     return train_model(model, configuration, tokenizer, tokens,

@@ -31,7 +31,7 @@ WindowBatches<TokenId> training_windows(const TokenIds& ids, const Configuration
            .seed = static_cast<std::uint64_t>(configuration.seed)}};
 }
 
-// Consecutive windows, or as many as configured at equal distances.
+// Returns consecutive windows, or the configured number of windows at equal distances.
 WindowBatches<TokenId> validation_windows(const TokenIds& ids, const Configuration& configuration) {
   const Index starts = std::ssize(ids) - configuration.context;
   Index stride = configuration.context;
@@ -51,7 +51,7 @@ WarmupCosineOptions schedule_options(const Configuration& configuration) {
           .final = configuration.final_lr};
 }
 
-// Adds to a report how the model continues a prompt.
+// Adds a prompt and its continuation by the model to the report.
 void show_sample(ReportSection& section, const Gpt<float>& model, const Tokenizer& tokenizer,
                  const TokenIds& prompt, Index max_context) {
   Utf8StreamDecoder characters;
@@ -100,7 +100,7 @@ TrainingResult train_model(Gpt<float>& model, Configuration& configuration,
   Trainer trainer(
       model, optimizer, windows,
       [&](Tape<float>& tape, const TensorBatch<TokenId>& batch) {
-        // Smoothed in training only, so that validations of all settings compare.
+        // Labels are smoothed only in training, so that validations are comparable.
         return cross_entropy(
             model(tape, batch.inputs), batch.targets,
             {.label_smoothing = tape.training() ? configuration.label_smoothing : 0.0});

@@ -8,17 +8,16 @@
 
 namespace weft::gpt {
 
-// The tokens of a text.
+// The tokens of a text, split for training and validation.
 struct TokenSplit {
   TokenIds training, validation;
 };
 
-// Trains the model on windows that start at random places of tokens.training, with the
-// hyperparameters of the configuration, which checkpoints contain along with the tokenizer, and
-// validates it on windows
-// of tokens.validation; the report has samples of what it writes. Those of `options` that the
-// configuration also contains are overwritten. Throws ValueError for tokens that are not enough for
-// one window, and what Trainer::run throws.
+// Trains the model on windows at random positions of tokens.training, and validates it on windows
+// of tokens.validation. The hyperparameters of the configuration replace those in `options`.
+// Checkpoints contain the configuration and the tokenizer. The report contains text that the model
+// generates. Throws ValueError if there are too few tokens for a window, and the same exceptions as
+// Trainer::run.
 TrainingResult train_model(Gpt<float>& model, Configuration& configuration,
                            const Tokenizer& tokenizer, const TokenSplit& tokens,
                            TrainerOptions options);

@@ -29,16 +29,15 @@ int convert(int argc, char** argv) {
   std::vector<std::string> files;
   std::string layout = "weft", storage = "same";
   bool averaged = true;
-  examples::CommandLine line(
-      "h5weights convert",
-      "Writes the weights of a file in another layout, as HDF5 or safetensors (by the end of OUT). "
-      "Layouts of IN: " +
-          convertible() + '.');
-  line.choice("layout", "names of the datasets in OUT", layout, choices(layout_names));
+  examples::CommandLine line("h5weights convert",
+                             "Converts the weights in IN to another layout, and writes them to "
+                             "OUT, as HDF5 or safetensors "
+                             "according to its extension. Layouts that IN may have: " +
+                                 convertible() + '.');
+  line.choice("layout", "layout of OUT: the names of its datasets", layout, choices(layout_names));
   line.choice("storage", "type of the numbers in OUT", storage, choices(storage_type_names));
   line.flag("averaged",
-            "of a checkpoint with averages of the weights, write these; --averaged=false: the last "
-            "weights",
+            "write the averaged weights if IN has any; --averaged=false writes the last weights",
             averaged);
   if (!parse_files(line, argc, argv, {"IN", "OUT"}, files)) return 0;
 

@@ -14,7 +14,7 @@ namespace {
 
 using Paths = std::map<std::string, std::string>;
 
-// Leaves out the group of the parameters in a checkpoint of weft, and everything beside it.
+// Returns the parameters of a weft checkpoint, with "model." removed from their names.
 Paths below_model(const Paths& paths) {
   const std::string group = "model.";
   Paths below;
@@ -48,7 +48,7 @@ class Comparison {
                            printable(weights.file.path().string())));
   }
 
-  // Returns whether there is no difference, after printing how many there are.
+  // Prints the number of differences. Returns whether there are none.
   bool report() const {
     if (different_ == 0) {
       std::cout << counted(compared_, "dataset")
@@ -77,10 +77,13 @@ class Comparison {
 int diff(int argc, char** argv) {
   std::vector<std::string> files;
   double tolerance = 0.0;
-  examples::CommandLine line("h5weights diff",
-                             "Prints the largest difference of each dataset between two files, by "
-                             "name. Exits with 0 when they are equal and 1 when they differ.");
-  line.option("tolerance", "largest difference of numbers that are equal", tolerance, 0.0, 1e300);
+  examples::CommandLine line(
+      "h5weights diff",
+      "Compares the datasets of the same name in two files, and prints the "
+      "largest difference of each. Exits with 0 if the files are equal, 1 if "
+      "they differ, and 2 on errors.");
+  line.option("tolerance", "maximum difference of numbers that count as equal", tolerance, 0.0,
+              1e300);
   if (!parse_files(line, argc, argv, {"A", "B"}, files)) return 0;
 
   const WeightsFile a(files[0]), b(files[1]);

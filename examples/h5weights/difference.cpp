@@ -44,7 +44,7 @@ Difference difference_of(const StoredDataset& a, const StoredDataset& b) {
     const Kind kind = kind_of(dataset.type());
     return kind == Kind::floating || kind == Kind::integer || kind == Kind::wide_integer;
   };
-  // Single integers of 64 bits, such as seeds and fingerprints, are compared exactly.
+  // Scalars of wide integers, such as seeds and fingerprints, are compared exactly.
   const auto is_wide = [](const StoredDataset& dataset) {
     return kind_of(dataset.type()) == Kind::wide_integer && dataset.shape().elements() == 1;
   };
@@ -53,13 +53,14 @@ Difference difference_of(const StoredDataset& a, const StoredDataset& b) {
     if (left == right) return {};
     Difference difference;
     add(difference, static_cast<double>(left), static_cast<double>(right), 0);
-    difference.absolute = std::max(difference.absolute, 1.0);  // those that are one double
+    // Different integers may be equal as doubles.
+    difference.absolute = std::max(difference.absolute, 1.0);
     return difference;
   }
   if (is_number(a) && is_number(b)) return difference_of_numbers(Numbers(a), Numbers(b));
   for (const StoredDataset* dataset : {&a, &b})
     if (kind_of(dataset->type()) != Kind::text)
-      fail<FileError>(a.path(), "numbers or a text in both files",
+      fail<FileError>(a.path(), "numbers or a string in both files",
                       str_cat(a.type(), " and ", b.type()));
   if (a.value<std::string>() == b.value<std::string>()) return {};
   return {.absolute = infinite, .position = 0, .relative = infinite};

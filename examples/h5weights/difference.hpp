@@ -1,4 +1,4 @@
-// Difference: how far the numbers of two datasets are apart.
+// Difference: the largest difference between two datasets.
 #pragma once
 
 #include <weft/train/files/stored_dataset.hpp>
@@ -6,16 +6,16 @@
 namespace weft::h5weights {
 
 struct Difference {
-  // The largest |a - b|, and the position of the first one. A NaN differs infinitely from
-  // everything but a NaN.
+  // The largest |a - b|, and the position of its first occurrence. The difference between a NaN and
+  // a number is infinite; two NaNs are equal.
   double absolute = 0.0;
   Index position = 0;
   // The largest |a - b| / max(|a|, |b|).
   double relative = 0.0;
 };
 
-// Of two datasets of the same shape, of any types of numbers, or of one text each, which differ
-// infinitely when they differ. Throws FileError when one cannot be read, and for other types.
+// Compares two datasets of the same shape: numbers of any types, or one string each. The difference
+// of unequal strings is infinite. Throws FileError if a dataset cannot be read or has another type.
 Difference difference_of(const StoredDataset& a, const StoredDataset& b);
 
 }  // namespace weft::h5weights

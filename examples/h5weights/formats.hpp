@@ -1,4 +1,4 @@
-// Formats: numbers and counts as text.
+// Functions that format numbers and counts.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace weft::h5weights {
 
-// An integer with a comma between groups of three digits.
+// Formats an integer with a comma between groups of three digits: "1,234,567".
 std::string grouped(std::uintmax_t number);
-// With four significant digits.
+// Formats a number with four significant digits.
 std::string rounded(double number);
-// "1 dataset", "2 datasets".
+// Formats a count with a noun: "1 dataset", "2 datasets".
 std::string counted(std::size_t count, const std::string& what);
 
 }  // namespace weft::h5weights

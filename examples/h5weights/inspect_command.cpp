@@ -53,7 +53,7 @@ void add_numbers(const StoredDataset& dataset, Row& row, Totals& totals) {
   }
 }
 
-// Fills in what can be read, and returns the error about the rest.
+// Fills in the cells that can be read. Returns the error message if reading fails.
 std::optional<std::string> add_dataset(const TensorFile& file, const std::string& path, Row& row,
                                        Totals& totals) {
   row.is_group = false;
@@ -75,7 +75,7 @@ std::optional<std::string> add_dataset(const TensorFile& file, const std::string
   }
 }
 
-// Appends the groups of a path that the path before it is not in.
+// Appends a row for each group of a path that the previous path is not in.
 void add_groups(const std::string& before, const std::string& path, std::vector<Row>& rows) {
   for (std::size_t at = 1, depth = 0; (at = path.find('/', at)) != path.npos; ++at, ++depth)
     if (before.compare(0, at + 1, path, 0, at + 1) != 0) {
@@ -88,7 +88,7 @@ std::string padding(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, count_characters(text)), ' ');
 }
 
-// A text runs over the columns after it.
+// Whether a cell is a string, which may extend over the columns after it.
 bool is_text(const std::string& cell) { return cell.starts_with('"'); }
 
 void print(const std::vector<Row>& rows, const examples::Colours& colours) {
@@ -119,8 +119,8 @@ int inspect(int argc, char** argv) {
   std::vector<std::string> files;
   examples::CommandLine line(
       "h5weights inspect",
-      "Prints the datasets of an HDF5 or safetensors file: types, shapes, and the lowest, "
-      "highest and mean number and the standard deviation of each.");
+      "Lists the datasets of an HDF5 or safetensors file with their types, shapes, minimum, "
+      "maximum, mean and standard deviation.");
   if (!parse_files(line, argc, argv, {"FILE"}, files)) return 0;
 
   const WeightsFile weights(files[0]);

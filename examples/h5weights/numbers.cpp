@@ -8,7 +8,7 @@ namespace weft::h5weights {
 namespace {
 
 constexpr Index block_bytes = Index{4} << 20;
-// A dataset is read in whole rows.
+// Datasets are read in whole rows, so a row must fit into memory.
 constexpr Index max_row_bytes = Index{1} << 30;
 
 std::string without_byte_order(const std::string& type) {

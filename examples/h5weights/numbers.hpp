@@ -8,26 +8,27 @@
 
 namespace weft::h5weights {
 
-// What can be done with a dataset, by its type. Wide integers are of 64 bits, or of 32 without a
-// sign; those of them that fit into 32 bits with a sign can be read.
+// Classes of dataset types. Wide integers are int64, uint64 and uint32; only values that fit into
+// an int32 can be read as numbers.
 enum class Kind { floating, integer, wide_integer, text, other };
 
 Kind kind_of(const std::string& type);
 
-// The number of bytes of an element; nothing for a text and for types that are no numbers.
+// Returns the number of bytes of an element, or nullopt if the type is not numeric.
 std::optional<Index> bytes_of_element(const std::string& type);
 
 class Numbers {
  public:
-  // A dataset of floating-point numbers or integers. Throws FileError as StoredDataset does.
+  // Reads from a dataset of floating-point numbers or integers, which must outlive the object.
+  // Throws FileError if the dataset cannot be read or a row is larger than 1 GiB as float64.
   explicit Numbers(const StoredDataset& dataset);
 
   const Shape& shape() const { return shape_; }
   // The number of rows: 1 for a scalar.
   Index rows() const { return rows_; }
-  // The number of rows that are at most 4 MiB as float64, and at least 1.
+  // The number of rows to read at a time: as many as fit into 4 MiB as float64, at least 1.
   Index rows_in_block() const;
-  // The elements of rows first … last - 1. Throws FileError when they cannot be read.
+  // Returns the elements of the rows [first, last). Throws FileError if they cannot be read.
   Tensor<double> read(Index first, Index last) const;
 
  private:

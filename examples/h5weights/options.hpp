@@ -1,4 +1,4 @@
-// parse_files: the command lines of the commands, whose arguments are files.
+// parse_files: parses the command line of a command whose arguments are files.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace weft::h5weights {
 
-// Parses the command line and returns true when `files` then has as many arguments as there are
-// `names`: "FILE", "A", "B". Returns false after --help. Throws UsageError.
+// Parses the command line and stores the arguments in `files`. `names` are their names in the help,
+// such as "FILE". Returns false if --help is given. Throws UsageError for an invalid command line,
+// including a wrong number of files.
 bool parse_files(examples::CommandLine& line, int argc, char** argv,
                  const std::vector<std::string>& names, std::vector<std::string>& files);
 

@@ -9,7 +9,7 @@ namespace {
 constexpr examples::Command commands[] = {
     {"inspect", inspect, "show the datasets of a file and their statistics"},
     {"verify", verify, "check that a file is complete and all its numbers are finite"},
-    {"convert", convert, "write the weights under the names of another program"},
+    {"convert", convert, "convert weights to the layout of another program"},
     {"diff", diff, "compare the numbers of two files", 2},
 };
 

@@ -8,8 +8,8 @@
 namespace weft::h5weights {
 namespace {
 
-// The mean and the sum of squared differences from it are updated block by block (Chan, Golub and
-// LeVeque, 1979), and exact to rounding for numbers far from zero, too.
+// Updates the mean and the sum of squared deviations block by block (Chan, Golub and LeVeque,
+// 1979). The result is accurate to rounding even if the mean is far from zero.
 class Sums {
  public:
   void add(std::span<const double> block) {

@@ -11,13 +11,13 @@ namespace weft::h5weights {
 struct Statistics {
   Index finite = 0, nans = 0, infinities = 0;
   double lowest = 0.0, highest = 0.0, mean = 0.0;
-  // Of all of them, as numpy's std: the sum of squares is divided by their number.
+  // The population standard deviation, like numpy.std: the sum of squares is divided by `finite`.
   double standard_deviation = 0.0;
-  // The position of the first number that is not finite, in row-major order.
+  // The position of the first NaN or infinity, in row-major order.
   std::optional<Index> first_non_finite = {};
 };
 
-// Reads all numbers once. Throws FileError when one cannot be read.
+// Computes the statistics in one pass. Throws FileError if a number cannot be read.
 Statistics statistics_of(const Numbers& numbers);
 
 }  // namespace weft::h5weights

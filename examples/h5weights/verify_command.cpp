@@ -34,16 +34,17 @@ void check(const TensorFile& file, const std::string& path, Checked& checked) {
   if (const auto first = statistics.first_non_finite)
     fail<NonFiniteError>(str_cat("'", file.path().string(), "' ", path), "finite numbers",
                          str_cat(statistics.nans, " NaN and ", statistics.infinities,
-                                 " infinite, the first one at ", shape.position(*first)));
+                                 " infinite numbers, the first at ", shape.position(*first)));
 }
 
 }  // namespace
 
 int verify(int argc, char** argv) {
   std::vector<std::string> files;
-  examples::CommandLine line("h5weights verify",
-                             "Checks that a file is as it was written, where it has a checksum, "
-                             "that its datasets are complete and that all numbers are finite.");
+  examples::CommandLine line(
+      "h5weights verify",
+      "Checks that the datasets of a file are complete, that all numbers are "
+      "finite, and that the checksum, if the file has one, is valid.");
   if (!parse_files(line, argc, argv, {"FILE"}, files)) return 0;
 
   const WeightsFile weights(files[0]);

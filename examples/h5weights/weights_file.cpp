@@ -10,7 +10,7 @@
 namespace weft::h5weights {
 namespace {
 
-// Only files of weft have a checksum.
+// Whether the file has a valid checksum. Only files written by weft have a checksum.
 bool is_verified(const std::filesystem::path& path) {
   try {
     Hdf5File::open_verified(path);

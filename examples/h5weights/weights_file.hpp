@@ -12,16 +12,16 @@
 namespace weft::h5weights {
 
 struct WeightsFile {
-  // Throws FileError as open_tensor_file does.
+  // Opens a file. Throws the same exceptions as open_tensor_file.
   explicit WeightsFile(const std::filesystem::path& path);
 
-  // The paths of all datasets by their names: the path with '.' for '/'. Throws FileError when two
-  // have the same name.
+  // Returns the paths of all datasets by name: the path with '/' replaced by '.'. Throws FileError
+  // if two datasets have the same name.
   std::map<std::string, std::string> paths_by_name() const;
 
   std::unique_ptr<const TensorFile> opened;
   const TensorFile& file;
-  // Whether the file ends with the checksum of its other bytes, which then is right.
+  // Whether the file ends with a valid checksum of its other bytes.
   bool has_checksum;
   std::uintmax_t bytes;
 };

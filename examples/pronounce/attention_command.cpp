@@ -15,7 +15,7 @@ int attention(int argc, char** argv) {
       "pronounce attention",
       "Draws the attention weights of each decoder head over the letters of a word.");
   model_option(line, model);
-  line.option("picture", "output file, .svg or .png; none: attention.svg beside the model",
+  line.option("picture", "output file, .svg or .png; if not set, attention.svg next to the model",
               picture);
   line.arguments("WORD", words);
   if (!line.parse(argc, argv)) return 0;

@@ -48,7 +48,7 @@ TransformerOptions Configuration::transformer_options() const {
 void Configuration::check_state() const {
   examples::check_settings(*this);
   if (rotary_pairs != "halves")
-    fail<ValueError>("rotary_pairs", "halves, as the model has them", "'" + rotary_pairs + "'");
+    fail<ValueError>("rotary_pairs", "halves, which the model uses", "'" + rotary_pairs + "'");
   if (width % heads != 0)
     fail<ValueError>("heads", str_cat("a divisor of the width ", width), heads);
 }

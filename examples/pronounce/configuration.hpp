@@ -1,5 +1,5 @@
-// Configuration: the hyperparameters and vocabularies of a pronunciation model. It is stored in
-// checkpoints, so that a model can be restored from its file alone.
+// Configuration: the hyperparameters and vocabularies of a pronunciation model. Checkpoints store
+// the configuration, so that a model can be loaded from its file alone.
 #pragma once
 
 #include <cstdint>
@@ -36,13 +36,13 @@ class Configuration final : public Stateful<float> {
   // The vocabularies, serialized by `Vocabulary::to_text`.
   std::string letters;
   std::string phones;
-  // How rotary positions pair channels (RotaryPairs), by which the weights were trained.
+  // How rotary positions pair channels (RotaryPairs) in the trained weights.
   std::string rotary_pairs = "halves";
 
-  // The options of the encoder and the decoder.
+  // Returns the options of the encoder and the decoder.
   TransformerOptions transformer_options() const;
 
-  // Throws ValueError, naming the setting, for the first one that is out of range.
+  // Throws ValueError, naming the setting, if a setting is out of range.
   void check_state() const override;
   void state(State<float>& state) override;
 
@@ -51,19 +51,19 @@ class Configuration final : public Stateful<float> {
   static void for_each_setting(Self& self, const Visit& visit) {
     constexpr std::int64_t max_count = 1'000'000'000;
     visit("width", "embedding size of the model", self.width, 1, 4096);
-    visit("layers", "number of encoder blocks and of decoder blocks", self.layers, 1, 64);
+    visit("layers", "number of encoder blocks, and of decoder blocks", self.layers, 1, 64);
     visit("heads", "number of attention heads; width / heads must be an even integer", self.heads,
           1, 4096);
-    visit("rotary-base", "base of the wavelengths of the rotary position embedding",
-          self.rotary_base, 1e-6, 1e9);
+    visit("rotary-base", "base of the rotary position embedding (rope_theta)", self.rotary_base,
+          1e-6, 1e9);
     visit("dropout", "dropout probability", self.dropout, 0.0, 0.999999);
     visit("epochs", "number of training epochs", self.epochs, 1, max_count);
-    visit("batch", "batch size, in pronunciations", self.batch, 1, max_count);
-    visit("parts", "number of parts of a batch that are computed in parallel", self.parts, 1, 1024);
+    visit("batch", "number of pronunciations per batch", self.batch, 1, max_count);
+    visit("parts", "number of parts of a batch to compute in parallel", self.parts, 1, 1024);
     visit("lr", "peak learning rate", self.lr, 1e-9, 10.0);
     visit("warmup", "number of warmup steps of the learning rate", self.warmup, 0, max_count);
     visit("weight-decay", "weight decay of AdamW", self.weight_decay, 0.0, 10.0);
-    visit("label-smoothing", "probability mass of the target spread over all phones",
+    visit("label-smoothing", "label smoothing: probability spread evenly over all phones",
           self.label_smoothing, 0.0, 0.999999);
     visit("clip-norm", "maximum gradient norm, for clipping", self.clip_norm, 1e-6, 1e9);
     visit("seed", "random seed", self.seed, 0, max_count);

@@ -10,7 +10,7 @@
 namespace weft::pronounce {
 namespace {
 
-// The blank-separated fields of a line.
+// Returns the fields of a line, which are separated by blanks.
 std::vector<std::string_view> fields_of(std::string_view line) {
   std::vector<std::string_view> fields;
   constexpr std::string_view blanks = " \t\r";
@@ -22,7 +22,7 @@ std::vector<std::string_view> fields_of(std::string_view line) {
   return fields;
 }
 
-// "word" for "word(2)"; anything else unchanged.
+// Returns "word" for "word(2)", and other words unchanged.
 std::string without_variant_number(const std::string& word) {
   const std::size_t open = word.rfind('(');
   if (open == word.npos || word.back() != ')' || open + 2 >= word.size()) return word;
@@ -31,7 +31,7 @@ std::string without_variant_number(const std::string& word) {
   return digits ? word.substr(0, open) : word;
 }
 
-// Throws ValueError for a malformed line of these fields, at least one.
+// Parses a line that has at least one field. Throws ValueError for a malformed line.
 Entry parse_line(const std::string& line, const std::vector<std::string_view>& fields) {
   static const std::string what = "dictionary line";
   const auto control = [](char c) {
@@ -49,8 +49,9 @@ Entry parse_line(const std::string& line, const std::vector<std::string_view>& f
   check_utf8(line, what);
   const std::size_t letters = count_characters(word), phones = fields.size() - 1;
   if (letters > max_len || phones > max_len)
-    fail<ValueError>(what, str_cat("at most ", max_len, " letters and phones"),
-                     str_cat(letters, " and ", phones));
+    fail<ValueError>(what,
+                     str_cat("at most ", max_len, " letters and at most ", max_len, " phones"),
+                     str_cat(letters, " letters and ", phones, " phones"));
   return {word, {Phones(fields.begin() + 1, fields.end())}};
 }
 

@@ -9,7 +9,7 @@
 
 namespace weft::pronounce {
 
-// The minimum number of insertions, deletions and substitutions that transform one into the other
+// Returns the minimum number of insertions, deletions and substitutions that transform `a` into `b`
 // (Levenshtein, 1966).
 Index edit_distance(const Phones& a, const Phones& b);
 
@@ -18,16 +18,16 @@ Index edit_distance(const Phones& a, const Phones& b);
 // case of a tie), and its phone count is the length of that pronunciation.
 class ErrorRates {
  public:
-  // Throws ValueError when there are no pronunciations.
+  // Adds a word. Throws ValueError if there are no pronunciations.
   void add(const Phones& prediction, const std::vector<Phones>& pronunciations);
 
   Index words() const { return words_; }
-  // Wrong words / words and phone errors / phones, in percent; 0 when there are no words. The phone
-  // error rate may exceed 100.
+  // Return wrong words / words and phone errors / phones, in percent; 0 if there are no words. The
+  // phone error rate may exceed 100.
   double word_error_rate() const { return percent(wrong_words_, words_); }
   double phone_error_rate() const { return percent(phone_errors_, phones_); }
 
-  // "word error rate 41.30 %  phone error rate 10.20 %  words 6123"
+  // Returns "word error rate 41.30 %  phone error rate 10.20 %  words 6123"
   std::string to_string() const;
 
  private:

@@ -14,7 +14,7 @@ int evaluate(int argc, char** argv) {
                              "Computes the word and phone error rates on held-out words.");
   model_option(line, model);
   dictionary_option(line, dictionary);
-  line.choice("split", "split to evaluate on", split, {"test", "validation"});
+  line.choice("split", "held-out words to evaluate on", split, {"test", "validation"});
   beam_option(line, beam);
   if (!line.parse(argc, argv)) return 0;
 

@@ -1,4 +1,4 @@
-// Error rates and loss of a model.
+// The error rates of a model.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace weft::pronounce {
 
-// The error rates of the best hypothesis for each word. The prediction for a word that cannot be
-// encoded is empty.
+// Returns the error rates of the best hypothesis for each word. A word that cannot be encoded
+// counts as an empty prediction.
 ErrorRates error_rates(const Pronouncer<float>& model, const Language& language,
                        std::span<const Entry> entries,
                        const BeamSearchOptions& options = {.beam_width = 1});

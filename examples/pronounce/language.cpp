@@ -30,7 +30,7 @@ TokenIds Language::encode(const std::string& word) const {
   const std::string what = "word '" + word + "'";
   const std::vector<std::string> characters = utf8_characters(lower_case(word), what);
   if (characters.empty() || characters.size() > max_len)
-    fail<ValueError>(what, str_cat("1 … ", max_len, " letters"), characters.size());
+    fail<ValueError>(what, str_cat("1 to ", max_len, " letters"), characters.size());
   for (const std::string& letter : characters)
     if (!letters.contains(letter))
       fail<ValueError>(what, "letters in the model's vocabulary", "'" + letter + "'");

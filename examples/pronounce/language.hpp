@@ -16,20 +16,22 @@ struct Language {
   Vocabulary letters;
   Vocabulary phones;
 
-  // All letters and phones of the entries.
+  // Returns the vocabularies of all letters and phones of the entries.
   static Language of(std::span<const Entry> entries);
-  // The vocabularies stored in a configuration.
+  // Returns the vocabularies stored in a configuration.
   static Language of(const Configuration& configuration);
+  // Stores the vocabularies in a configuration.
   void store_in(Configuration& configuration) const;
 
-  // The token ids of a word's letters, with A–Z converted to a–z. Throws ValueError, naming the
-  // word, when it is empty, longer than `max_len`, not UTF-8, or contains an unknown letter.
+  // Returns the token ids of a word's letters, with A–Z converted to a–z. Throws ValueError, naming
+  // the word, if it is empty, longer than `max_len`, not UTF-8, or contains an unknown letter.
   TokenIds encode(const std::string& word) const;
+  // Whether `encode` does not throw.
   bool can_encode(const std::string& word) const;
-  // The phones of token ids.
+  // Returns the phones of token ids.
   Phones decode(std::span<const TokenId> tokens) const { return phones.decode(tokens); }
 
-  // One (word, pronunciation) pair for each pronunciation; words that cannot be encoded are
+  // Returns a pair (word, pronunciation) for each pronunciation. Words that cannot be encoded are
   // skipped. Unknown phones become <unk>.
   std::vector<SequencePair> pairs(std::span<const Entry> entries) const;
 

@@ -10,7 +10,7 @@ namespace weft::pronounce {
 
 template <class T = float>
 struct Pronouncer : EncoderDecoder<T> {
-  // Throws ValueError for a configuration that is out of range.
+  // Creates a model with random weights. Throws ValueError if a setting is out of range.
   Pronouncer(const Configuration& configuration, const Language& language, Random& random);
 
   // The embeddings are named after letters and phones.

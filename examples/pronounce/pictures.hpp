@@ -10,7 +10,7 @@ namespace weft::pronounce {
 
 // Draws, for each head of each decoder block, the attention weights of each phone of the greedy
 // output over the letters of `word`. Returns the status message of `examples::draw`. Throws
-// ValueError when the word cannot be encoded.
+// ValueError if the word cannot be encoded.
 std::string draw_attention(const SavedModel& saved, const std::string& word,
                            const std::filesystem::path& picture);
 

@@ -6,7 +6,7 @@
 namespace weft::pronounce {
 namespace {
 
-// The random weights are overwritten by those of the checkpoint.
+// Returns a model with random weights, which the checkpoint's weights overwrite.
 Pronouncer<float> initial_model(const Configuration& configuration, const Language& language) {
   Random random(0);
   return Pronouncer<float>(configuration, language, random);

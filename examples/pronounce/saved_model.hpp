@@ -10,7 +10,7 @@
 namespace weft::pronounce {
 
 struct SavedModel {
-  // Throws FileError when the file is not a complete checkpoint of a Pronouncer.
+  // Loads a checkpoint. Throws FileError if the file is not a complete checkpoint of a Pronouncer.
   explicit SavedModel(const std::filesystem::path& checkpoint);
 
   Configuration configuration;

@@ -46,7 +46,7 @@ Index pronounce_words(const SavedModel& saved, const std::vector<std::string>& w
 }
 
 // Pronounces the words of standard input: line by line on a terminal, otherwise in batches. Throws
-// FileError when it cannot be read or has no words.
+// FileError if standard input cannot be read or has no words.
 Index pronounce_input(const SavedModel& saved, const BeamSearchOptions& options) {
   const std::string what = "standard input";
   const std::size_t batch_size = isatty(STDIN_FILENO) ? 1 : 1024;
@@ -74,10 +74,11 @@ int say(int argc, char** argv) {
   std::int64_t beam = 1, n_best = 1;
   std::vector<std::string> words;
   examples::CommandLine line(
-      "pronounce say", "Prints the phones of the given words, or of those of standard input.");
+      "pronounce say", "Prints the phones of words, given as arguments or on standard input.");
   model_option(line, model);
   beam_option(line, beam);
-  line.option("n-best", "number of hypotheses per word, printed with their log-probabilities",
+  line.option("n-best",
+              "number of pronunciations per word; if above 1, printed with their log-probabilities",
               n_best, 1, 1000);
   line.arguments("WORD...", words);
   if (!line.parse(argc, argv)) return 0;

@@ -19,14 +19,14 @@ struct Options {
   examples::TrainingOptions training = {.out = default_directory};
 };
 
-// Parses the command line. Returns false when --help is given.
+// Parses the command line. Returns false if --help is given.
 bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
            Configuration& configuration) {
   examples::CommandLine line("pronounce train",
-                             "Trains a model on a pronunciation dictionary; 5 % of the words are "
-                             "held out for validation and 5 % for testing.");
+                             "Trains a model on a pronunciation dictionary. Holds out 5 % of the "
+                             "words for validation and 5 % for testing.");
   dictionary_option(line, options.dictionary);
-  line.flag("full", "train a larger model for half an hour", options.full);
+  line.flag("full", "train a larger model, which takes half an hour", options.full);
   options.training.add_to(line, "checkpoints, metrics and a report");
   examples::setting_options(line, configuration);
   if (!line.parse(argc, argv)) return false;
@@ -43,14 +43,14 @@ bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
   return true;
 }
 
-// The vocabularies of the training words, which are stored in the configuration. Throws ValueError
-// when the configuration, from a checkpoint, has different ones.
+// Returns the vocabularies of the training words, and stores them in the configuration. Throws
+// ValueError if the configuration comes from a checkpoint with different vocabularies.
 Language make_language(const Options& options, const Dataset& dataset,
                        Configuration& configuration) {
   const Language language = Language::of(dataset.train);
   if (!configuration.letters.empty() && Language::of(configuration) != language)
     fail<ValueError>("dictionary '" + options.dictionary + "'",
-                     "the letters and phones of the checkpoint", "different ones");
+                     "the letters and phones of the checkpoint", "different letters or phones");
   language.store_in(configuration);
   return language;
 }
@@ -72,7 +72,7 @@ int train(ProcessGroup& processes, int argc, char** argv) {
             << "model with " << count_parameters(model) << " parameters, " << thread_count()
             << (thread_count() == 1 ? " thread\n" : " threads\n");
 
-  // From here on there is something to save.
+  // From here on, signals end training with a checkpoint.
   const SignalHandler interrupt;
   const TrainingResult result = examples::train_with_data("--dictionary", options.dictionary, [&] {
     return train_model(model, configuration, language, dataset,

@@ -29,7 +29,8 @@ std::string text_of(const Phones& phones) {
   return text;
 }
 
-// The loss on all entries, and the word error rate on the first 1000, which takes longer.
+// Validates the loss on all entries, and the word error rate, which takes longer, on the first
+// 1000.
 Validation make_validation(const Pronouncer<float>& model, const Language& language,
                            const std::vector<Entry>& entries, Index parts,
                            ProcessGroup* processes) {
@@ -46,7 +47,8 @@ Validation make_validation(const Pronouncer<float>& model, const Language& langu
           }};
 }
 
-// What the model says for some words, and its attention over the letters of the first of them.
+// Adds to the report the model's pronunciations of some words, and its attention over the letters
+// of the first few.
 void show_words(ReportSection& section, const Pronouncer<float>& model, const Language& language,
                 std::span<const Entry> entries) {
   constexpr std::size_t most_words = 12, most_maps = 2;
@@ -110,7 +112,7 @@ TrainingResult train_model(Pronouncer<float>& model, Configuration& configuratio
   Trainer trainer(
       model, optimizer, batches,
       [&](Tape<float>& tape, const PairBatch& batch) {
-        // Smoothed in training only, as what is validated.
+        // Labels are smoothed only in training; validations use the plain loss.
         return batch_loss(
             model, tape, batch,
             {.label_smoothing = tape.training() ? configuration.label_smoothing : 0.0});

@@ -11,12 +11,12 @@ namespace {
 constexpr std::size_t max_digits = 5;
 constexpr const char* digits = "0123456789";
 
-// `number` with leading zeros to `length` digits.
+// Returns `number` padded to `length` digits with leading zeros.
 std::string padded(const std::string& number, std::size_t length) {
   return std::string(length - number.size(), '0') + number;
 }
 
-// A number of at most n digits, n uniform over 1 … 5.
+// Returns a number of at most n digits, with n uniform from 1 to 5.
 Index sample_number(Random& random) {
   Index limit = 10;
   for (Index i = random.below(static_cast<Index>(max_digits)); i > 0; --i) limit *= 10;
@@ -36,7 +36,7 @@ std::string to_source(const std::string& question) {
     if (number.empty() || number.size() > max_digits ||
         number.find_first_not_of(digits) != number.npos)
       fail<ValueError>("question",
-                       str_cat("two numbers of 1 … ", max_digits, " digits such as 47+1234"),
+                       str_cat("two numbers of 1 to ", max_digits, " digits such as 47+1234"),
                        "'" + question + "'");
   return padded(a, max_digits) + '+' + padded(b, max_digits);
 }

@@ -5,9 +5,9 @@
 
 namespace weft::toy_tasks {
 
-// "47+1234" → "1281": numbers of 1 … 5 digits, with a uniform distribution of the number of digits.
-// The source pads both to five digits, "00047+01234", and the target is the sum with the units
-// first, "182100": in this order a digit depends only on two source digits and the carry.
+// Returns the task "47+1234" → "1281". The numbers have 1 to 5 digits, uniformly distributed. The
+// source pads both numbers to five digits, "00047+01234". The target is the sum with the units
+// first, "182100": in this order, a digit depends only on two source digits and the carry.
 Task addition_task();
 
 }  // namespace weft::toy_tasks

@@ -20,10 +20,10 @@ constexpr std::array roman_months{"I",   "II",   "III", "IV", "V",  "VI",
 
 constexpr Index max_question_length = 32;
 
-// With a leading zero if below 10.
+// Returns a number with a leading zero if it is below 10.
 std::string two_digits(unsigned number) { return str_cat(number < 10 ? "0" : "", number); }
 
-// "1st", "2nd", "3rd", "4th", "11th"
+// Returns an ordinal number: "1st", "2nd", "3rd", "4th", "11th".
 std::string ordinal(unsigned number) {
   const bool is_teen = number / 10 % 10 == 1;
   const unsigned unit = number % 10;
@@ -55,7 +55,7 @@ std::string format_field(const std::string& name, chrono::sys_days day) {
   fail<ValueError>("date format", "a field such as {day}", "{" + name + "}");
 }
 
-// `text` with each character c replaced by map(c).
+// Returns `text` with each character c replaced by map(c).
 template <class Map>
 std::string map_characters(std::string text, const Map& map) {
   for (char& c : text) c = static_cast<char>(map(c));

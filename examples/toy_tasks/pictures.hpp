@@ -10,7 +10,7 @@
 
 namespace weft::toy_tasks {
 
-// The accuracy on a task's validation examples over the training time.
+// Returns the accuracy on a task's validation examples over the training time.
 examples::Line accuracy_line(const Task& task, const TrainingHistory& history);
 
 // Draws accuracy lines. Returns the status message of `examples::draw`.

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Index test_examples = 1000, printed_examples = 6;
-// All examples are made before training.
+// All training examples are created before training.
 constexpr std::int64_t most_steps = 20'000;
 
 struct Options {
@@ -30,22 +30,23 @@ struct Options {
   std::string out = "build/tour";
 };
 
-// Parses the command line. Returns false when --help is given.
+// Parses the command line. Returns false if --help is given.
 bool parse(int argc, char** argv, Options& options) {
   std::vector<std::string> choices = task_names();
   choices.insert(choices.begin(), "all");
   examples::CommandLine line("toy_tasks",
-                             "Trains a small transformer on each of several sequence tasks and "
-                             "measures its accuracy on held-out questions.");
+                             "Trains a small transformer on each sequence task, and measures its "
+                             "accuracy on held-out questions.");
   line.choice("task", "task to train on", options.task, choices);
   line.option("say",
-              "answer this question with the task's saved model in --out instead of training",
+              "instead of training, answer this question with the task's saved model in --out",
               options.question);
-  line.option("steps", "maximum number of training steps per task; 0 is the task's default",
+  line.option("steps", "maximum number of training steps per task; 0: the task's default",
               options.steps, 0, most_steps);
-  line.option("seconds", "maximum training time per task", options.seconds, 0.0, 1e6);
+  line.option("seconds", "maximum training time per task, in seconds", options.seconds, 0.0, 1e6);
   line.option("seed", "random seed", options.seed, 0, 1'000'000'000);
-  line.choice("precision", "inputs of matrix products in training", options.precision);
+  line.choice("precision", "precision of the inputs of matrix products in training",
+              options.precision);
   line.option("out", "output directory for models and plots", options.out);
   if (!line.parse(argc, argv)) return false;
   if (!options.question.empty() && options.task == "all")
@@ -94,7 +95,7 @@ bool is_selected(const Task& task, const Options& options) {
   return options.task == "all" || options.task == task.name;
 }
 
-// Throws FileError when a result of the program could not be written.
+// Throws FileError if a result of the program cannot be written.
 void check_outputs(const Options& options) {
   examples::make_directory(options.out);
   for (const Task& task : all_tasks())
@@ -103,8 +104,8 @@ void check_outputs(const Options& options) {
   examples::check_picture(accuracy_picture(options));
 }
 
-// A model whose training is interrupted is saved, beside an earlier one if there is one, but not
-// tested.
+// Trains a model, saves it and measures its accuracy. If training is interrupted, the model is
+// saved but not tested, and an earlier checkpoint is kept.
 Result train_task(const Task& task, const Options& options, const SignalHandler& interrupt,
                   ProcessGroup& processes) {
   const auto seed = static_cast<std::uint64_t>(options.seed);
@@ -155,7 +156,8 @@ void print_table(const std::vector<Result>& results) {
               << result.accuracy << " %\n";
 }
 
-// Returns the exit status. When interrupted, the tasks that are finished are shown.
+// Trains the selected tasks and returns the exit status. If interrupted, prints the results of the
+// finished tasks.
 int train_tasks(const Options& options, ProcessGroup& processes) {
   if (processes.is_root()) check_outputs(options);
   const SignalHandler interrupt;

@@ -4,8 +4,8 @@
 namespace weft::toy_tasks {
 
 // Trains a model for each selected task, or answers a question with a saved model. Returns the exit
-// status: 0 on success, 1 on errors, 2 for an invalid command line, 128 + the signal after one that
-// interrupted it, such as 130 after Ctrl-C. Errors are printed to standard error, one line each.
+// status: 0 on success, 1 on errors, 2 for an invalid command line, or 128 + the number of the
+// signal that ended training (130 for Ctrl-C). Errors are printed to standard error, one line each.
 int run_program(int argc, char** argv);
 
 }  // namespace weft::toy_tasks

@@ -21,8 +21,8 @@ std::string sorted(std::string text) {
   return text;
 }
 
-// Random texts of 1 … `max_len` characters, with uniform distributions of lengths and
-// characters; the answer is rearrange(text).
+// Returns a task whose questions are random strings of 1 to `max_len` characters, with uniformly
+// distributed lengths and characters. The answer is rearrange(question).
 Task rearrangement(const std::string& name, const std::string& about, const std::string& alphabet,
                    Index max_len, std::string (*rearrange)(std::string)) {
   Task task{.name = name, .about = about, .alphabet = alphabet, .max_len = max_len};
@@ -35,7 +35,7 @@ Task rearrangement(const std::string& name, const std::string& about, const std:
   task.to_source = [alphabet, max_len](const std::string& question) {
     if (question.empty() || static_cast<Index>(question.size()) > max_len ||
         question.find_first_not_of(alphabet) != question.npos)
-      fail<ValueError>("question", str_cat("1 … ", max_len, " characters of ", alphabet),
+      fail<ValueError>("question", str_cat("1 to ", max_len, " characters of ", alphabet),
                        "'" + question + "'");
     return question;
   };

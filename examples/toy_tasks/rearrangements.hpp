@@ -5,10 +5,10 @@
 
 namespace weft::toy_tasks {
 
-// 1 … 16 letters a–z, unchanged and in reverse order.
+// Return the tasks of copying and of reversing 1 to 16 letters a–z.
 Task copy_task();
 Task reverse_task();
-// 1 … 12 digits in ascending order.
+// Returns the task of sorting 1 to 12 digits in ascending order.
 Task sort_task();
 
 }  // namespace weft::toy_tasks

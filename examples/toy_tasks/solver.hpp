@@ -1,4 +1,4 @@
-// Solver: a task with its model, from question text to answer text.
+// Solver: a task with its model, which answers questions.
 #pragma once
 
 #include <filesystem>
@@ -12,18 +12,19 @@
 
 namespace weft::toy_tasks {
 
-// The embedding size, the number of encoder blocks and of decoder blocks, and the heads per block.
+// The embedding size, the number of blocks in the encoder and in the decoder, and the number of
+// attention heads per block.
 constexpr Index width = 64, blocks = 2, heads = 4;
 
 struct Solver {
-  // An untrained model. Keeps a reference to `task`.
+  // Creates an untrained model. Keeps a reference to `task`.
   Solver(const Task& task, std::uint64_t seed);
 
-  // The source tokens of a question. Throws ValueError for an invalid question.
+  // Returns the source tokens of a question. Throws ValueError for an invalid question.
   TokenIds encode(const std::string& question) const;
-  // The source and the target tokens of an example.
+  // Returns the source and the target tokens of an example.
   SequencePair encode_pair(const Example& example) const;
-  // The answers, by greedy decoding. Throws ValueError for an invalid question.
+  // Returns the model's answers, by greedy decoding. Throws ValueError for an invalid question.
   std::vector<std::string> answer(std::span<const std::string> questions) const;
   // Returns the percentage of examples answered exactly right; 0 if `examples` is empty.
   double accuracy(std::span<const Example> examples) const;
@@ -33,7 +34,7 @@ struct Solver {
   EncoderDecoder<float> model;
 };
 
-// The path of the checkpoint of a task's model in a directory.
+// Returns the path of the checkpoint of a task's model in a directory.
 std::filesystem::path checkpoint_path(const std::filesystem::path& directory, const Task& task);
 
 }  // namespace weft::toy_tasks

@@ -41,24 +41,25 @@ struct Task {
   std::function<std::string(const std::string& target)> from_target = identity;
 };
 
-// copy, reverse, sort, add and dates.
+// Returns the tasks copy, reverse, sort, add and dates.
 const std::vector<Task>& all_tasks();
 std::vector<std::string> task_names();
-// The task with this name. Throws ValueError when there is none.
+// Returns the task with this name. Throws ValueError if there is none.
 const Task& find_task(std::string_view name);
 
-// One symbol per character of the alphabet.
+// Returns a vocabulary with one symbol per character of the alphabet.
 Vocabulary make_vocabulary(const Task& task);
 
-// The split of an example depends on its answer only, so the splits have no answers in common: a
-// date is held out in all formats, a multiset of digits in all orders, and a sum with all operands.
+// Returns the split of an example. It depends only on the answer, so the splits have no answers in
+// common: a date is held out in all formats, a multiset of digits in all orders, and a sum with all
+// operands.
 examples::Split split_of(const Example& example);
 
-// `count` examples of the training split, determined by the seed; a larger count only appends
-// examples. Questions may repeat.
+// Returns `count` examples of the training split, determined by the seed. A larger count appends
+// examples to those of a smaller count. Questions may repeat.
 std::vector<Example> training_examples(const Task& task, Index count, std::uint64_t seed);
-// The same for the validation or the test split, with distinct questions. Throws ValueError for the
-// training split.
+// Returns `count` examples of the validation or the test split, with distinct questions. Throws
+// ValueError for the training split.
 std::vector<Example> held_out_examples(const Task& task, examples::Split split, Index count,
                                        std::uint64_t seed);
 

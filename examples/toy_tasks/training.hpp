@@ -17,12 +17,12 @@ struct TrainingOptions {
   std::uint64_t seed = 1;
   // Training stops early at this accuracy on the validation examples, in percent.
   double target_accuracy = 99.9;
-  // Training ends after the step in which an interrupt is requested.
+  // If not null, training ends after the step during which a signal arrives.
   const SignalHandler* interrupt = nullptr;
-  // Progress is printed to this stream unless it is null.
+  // The stream that progress is printed to; null disables.
   std::ostream* output = nullptr;
   Precision precision = Precision::full;
-  // Those that train together, if there are several.
+  // The processes that train together; null for this process alone.
   ProcessGroup* processes = nullptr;
 };
 
@@ -30,13 +30,13 @@ struct TrainingHistory {
   std::int64_t steps = 0;
   double seconds = 0.0;
   bool interrupted = false;
-  int exit_status = 0;  // after an interrupt
-  // For each validation the seconds since the start, and the accuracy in percent.
+  int exit_status = 0;  // the exit status after an interrupt (see SignalHandler::exit_status)
+  // The seconds since the start and the accuracy in percent at each validation.
   std::vector<double> validation_seconds, validation_accuracies;
 };
 
-// Trains on new examples in each step with AdamW and a warmup-cosine schedule. Throws ValueError
-// for options that are out of range.
+// Trains the model with AdamW and a warmup-cosine schedule, on new examples in each step. Throws
+// ValueError for options that are out of range.
 TrainingHistory train(Solver& solver, const TrainingOptions& options);
 
 }  // namespace weft::toy_tasks

@@ -1,4 +1,4 @@
-// weft-runs: compares trainings, in a table and on a page with their curves.
+// weft-runs: compares training runs, in a table and on an HTML page with their curves.
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -26,7 +26,8 @@ bool is_run(const fs::path& folder) {
   return fs::exists(folder / "metrics.csv", error);
 }
 
-// A folder of a run, or those of the runs in it, in the order of their names.
+// Returns `folder` if it is the folder of a run, otherwise the folders of the runs in it, sorted by
+// name. Throws FileError if there are none.
 std::vector<fs::path> folders_in(const fs::path& folder) {
   if (is_run(folder)) return {folder};
   std::vector<fs::path> runs;
@@ -35,8 +36,8 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
     if (is_run(entry.path())) runs.push_back(entry.path());
   if (runs.empty())
     fail<FileError>(str_cat('\'', folder.string(), '\''),
-                    "a folder of a run (with metrics.csv) or of runs",
-                    error ? error.message() : "none");
+                    "the folder of a run (with metrics.csv), or a folder of such folders",
+                    error ? error.message() : "a folder without runs");
   std::ranges::sort(runs);
   return runs;
 }
@@ -47,7 +48,8 @@ std::string setting(const RunRecord& run, const std::string& name) {
   return "";
 }
 
-// The names of settings that are not the same in all runs of which they are known.
+// Returns the names of the settings that differ between runs. Runs without recorded settings are
+// ignored.
 std::vector<std::string> differences(const std::vector<RunRecord>& runs) {
   std::vector<std::string> names;
   std::set<std::string> seen;
@@ -60,8 +62,8 @@ std::vector<std::string> differences(const std::vector<RunRecord>& runs) {
   return names;
 }
 
-// The values of a setting, one a run: of texts that list as many parts, separated by commas, only
-// the parts that differ. Runs whose settings are not known do not count.
+// Returns the value of a setting in each run. If all values are lists of the same length, separated
+// by commas, returns only the parts that differ. Runs without recorded settings are ignored.
 std::vector<std::string> differing_parts(const std::vector<RunRecord>& runs,
                                          const std::string& name) {
   std::vector<Cells> parts;
@@ -94,7 +96,7 @@ std::string duration_of(const RunRecord& run) {
                  std::setw(2), seconds % 60);
 }
 
-// A line of names, and one a run.
+// Returns the table: a line of column names, and a line for each run.
 std::vector<Cells> table_of(const std::vector<RunRecord>& runs) {
   const std::vector<std::string> names = differences(runs);
   Cells header{"run"};
@@ -137,7 +139,8 @@ std::size_t terminal_width() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;
 }
 
-// With a line a run where that fits, otherwise with a column a run.
+// Prints the table with one run per line, or, if the lines are wider than the terminal, with one
+// run per column.
 void print(std::vector<Cells> table) {
   std::size_t width = 0;
   for (const std::size_t column : widths_of(table)) width += column + 2;
@@ -175,7 +178,7 @@ int compare(const std::vector<std::string>& arguments, const fs::path& page) {
   for (const fs::path& folder : folders)
     inputs.insert(inputs.end(), {folder / "metrics.csv", folder / "run.json"});
   examples::check_replaceable(page, inputs);
-  // A page of any number of runs stays below 3 MB.
+  // The page remains below 3 MB for any number of runs.
   const std::size_t points = 8192 / std::max<std::size_t>(folders.size(), 1);
   std::vector<RunRecord> runs;
   for (const fs::path& folder : folders)
@@ -194,12 +197,12 @@ int main(int argc, char** argv) {
     std::string page = "runs.html";
     std::vector<std::string> folders;
     examples::CommandLine line("weft-runs",
-                               "Compares trainings: a table of what differs and how good each run "
-                               "became, and a page with their curves.");
-    line.option("page", "page to write", page);
+                               "Compares training runs: prints a table of their differing settings "
+                               "and their results, and writes an HTML page with their curves.");
+    line.option("page", "HTML file to write", page);
     line.arguments("FOLDER...", folders);
     if (!line.parse(argc, argv)) return 0;
-    if (folders.empty()) fail<examples::UsageError>("command line", "folders of runs", "none");
+    if (folders.empty()) fail<examples::UsageError>("command line", "at least one folder", "none");
     return compare(folders, page);
   });
 }

@@ -90,20 +90,21 @@ TEST_CASE("command line: invalid options and arguments throw UsageError and are 
   CHECK(contains(usage_error({"--depth", "3"}), "depth"));
   CHECK(contains(usage_error({"--width"}), "width"));
   CHECK(usage_error({"--width", "101"}) ==
-        "option --width: expected a number in 1 … 100, got '101'");
-  CHECK(usage_error({"--lr", "-1"}) == "option --lr: expected a number in 0 … 1, got '-1'");
+        "option --width: expected a number from 1 to 100, got '101'");
+  CHECK(usage_error({"--lr", "-1"}) == "option --lr: expected a number from 0 to 1, got '-1'");
   for (const char* text : {"wide", "7b", "", "1.5", "99999999999999999999"})
     CHECK(contains(usage_error({"--width", text}), str_cat("got '", text, "'")));
   for (const char* text : {"nan", "inf", "1e999", "0.1.2"})
     CHECK(contains(usage_error({"--lr", text}), str_cat("got '", text, "'")));
   for (const std::vector<std::string>& empty :
        {std::vector<std::string>{"--out", ""}, std::vector<std::string>{"--out="}})
-    CHECK(usage_error(empty) == "option --out: expected a value, got an empty one");
+    CHECK(usage_error(empty) == "option --out: expected a non-empty value, got ''");
   CHECK(usage_error({"--split", "all"}) ==
         "option --split: expected one of test, validation, got 'all'");
   CHECK(usage_error({"--precision", "fp16"}) ==
         "option --precision: expected one of full, bf16, got 'fp16'");
-  CHECK(contains(usage_error({"--threads", "0"}), "option --threads: expected a number in 1"));
+  CHECK(
+      contains(usage_error({"--threads", "0"}), "option --threads: expected a number from 1 to "));
   CHECK(usage_error({"word"}, false) == "command line: expected options only, got 'word'");
 }
 

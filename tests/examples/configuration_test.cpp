@@ -39,7 +39,7 @@ TEST_CASE("configuration: an error names the setting that is out of range", "[ex
   Configuration configuration = Configuration::quick();
   configuration.dropout = 1.5;
   CHECK(message_of<ValueError>([&] { configuration.check_state(); }) ==
-        "dropout: expected 0 … 0.999999, got 1.5");
+        "dropout: expected a value from 0 to 0.999999, got 1.5");
   configuration = Configuration::quick();
   configuration.width = 30;
   configuration.heads = 4;
@@ -48,7 +48,7 @@ TEST_CASE("configuration: an error names the setting that is out of range", "[ex
   configuration = Configuration::quick();
   configuration.rotary_pairs = "interleaved";
   CHECK(message_of<ValueError>([&] { configuration.check_state(); }) ==
-        "rotary_pairs: expected halves, as the model has them, got 'interleaved'");
+        "rotary_pairs: expected halves, which the model uses, got 'interleaved'");
 }
 
 TEST_CASE("configuration: the state contains every setting and both vocabularies", "[examples]") {

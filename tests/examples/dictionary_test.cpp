@@ -74,12 +74,13 @@ TEST_CASE("dictionary: an error for a malformed line names the file and the line
                  "line 2: dictionary line: expected UTF-8 text, got byte 239 at position 2"));
   CHECK(contains(error_for("a \xFF\n"), "expected UTF-8 text, got byte 255 at position 2"));
   CHECK(contains(error_for(std::string("a\0b AH\n", 7)), "control character"));
-  CHECK(contains(error_for(std::string(65, 'a').append(" AH\n")), "at most 64 letters and phones"));
+  CHECK(contains(error_for(std::string(65, 'a').append(" AH\n")),
+                 "at most 64 letters and at most 64 phones"));
   CHECK(contains(error_for("a AH\n\xEF\xBB\xBF"
                            "b B\n"),
                  "line 2: dictionary line: expected text, got a byte-order mark"));
   CHECK(contains(error_for("a AH\n" + std::string(70000, '\0')),
-                 ".dict', line 2: expected lines of at most 65536 bytes, got a longer one"));
+                 ".dict', line 2: expected lines of at most 65536 bytes, got a longer line"));
 }
 
 TEST_CASE("dictionary: a byte-order mark is not a letter of the first word", "[examples]") {
@@ -103,7 +104,7 @@ TEST_CASE("dictionary: a pipe is refused", "[examples]") {
 TEST_CASE("dictionary: an error names a missing, empty or invalid file", "[examples]") {
   CHECK(contains(error_for(""), "expected at least one word, got none"));
   CHECK(message_of<FileError>([] { read_dictionary("no/such.dict"); }) ==
-        "dictionary 'no/such.dict': expected a readable file, got No such file or directory");
+        "cannot read dictionary 'no/such.dict': No such file or directory");
   CHECK(contains(
       message_of<FileError>([] { read_dictionary(std::filesystem::temp_directory_path()); }),
       "expected a regular file, got a directory"));

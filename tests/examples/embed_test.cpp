@@ -127,11 +127,11 @@ TEST_CASE("embed: vectors do not replace what they are computed from", "[example
   folder.write("text.csv", "ba\n");
   const std::string weights = bytes_of(folder / "model.h5");
   CHECK(contains(error_of(folder.embed({"ba", "--vectors", folder / "model.h5"})),
-                 "model.h5': expected another file than the input, got the same one"));
+                 "model.h5': expected a file that is not an input, got an input file"));
   std::filesystem::create_hard_link(folder / "text.csv", folder / "vectors.csv");
   CHECK(contains(
       error_of(folder.embed({"--file", folder / "text.csv", "--vectors", folder / "vectors.csv"})),
-      "vectors.csv': expected another file than the input, got the same one"));
+      "vectors.csv': expected a file that is not an input, got an input file"));
   CHECK(bytes_of(folder / "model.h5") == weights);
   CHECK(bytes_of(folder / "text.csv") == "ba\n");
 }
@@ -326,9 +326,8 @@ TEST_CASE("embed: bad models are errors of one line", "[examples]") {
        {R"({"pooling_mode_weightedmean_tokens": true})",
         R"({"pooling_mode_cls_token": true, "pooling_mode_max_tokens": true})",
         R"({"pooling_mode": "median"})", R"({"pooling_mode": ["mean", "max"]})"})
-    CHECK(
-        contains(error_with("1_Pooling/config.json", modes),
-                 "expected one of cls, max, mean, mean_sqrt_len_tokens and lasttoken as pooling"));
+    CHECK(contains(error_with("1_Pooling/config.json", modes),
+                   "expected cls, max, mean, mean_sqrt_len_tokens or lasttoken as pooling"));
   for (const auto& [file, text, expected] : std::vector<std::array<std::string, 3>>{
            {"1_Pooling/config.json", R"({"pooling_mode_median": true})", "as pooling_mode_median"},
            {"sentence_bert_config.json", R"({"none_such": 1})", "as none_such, got 1"},
@@ -370,16 +369,20 @@ TEST_CASE("embed: bad texts, outputs and options are errors of one line", "[exam
   folder.write("empty", "");
   CHECK(contains(error_for({"--file", folder / "empty"}),
                  "empty': expected at least one sentence, got none"));
-  CHECK(contains(error_for({"--file", folder / "none"}), "none': expected a readable file"));
+  CHECK(contains(error_for({"--file", folder / "none"}), "none': No such file or directory"));
   CHECK(contains(error_for({"--file", folder.path()}), "expected a regular file, got a directory"));
   CHECK(contains(error_for({"--vectors", folder / "v.txt", "ba"}),
                  "expected a name that ends in .csv or .h5, got .txt"));
   CHECK(contains(error_for({"--vectors", "/proc/self/fdinfo/v.csv", "ba"}),
-                 "expected a writable directory"));
-  CHECK(contains(error_for({"--max-len", "10", "ba"}), "option --max-len: expected 2 … 9"));
-  CHECK(contains(error_for({"--max-len", "1", "ba"}), "option --max-len: expected 2 … 9"));
-  CHECK(contains(error_for({"--batch", "0", "ba"}, 2), "option --batch: expected a number in 1 …"));
+                 "cannot write to directory '/proc/self/fdinfo': "));
+  CHECK(contains(error_for({"--max-len", "10", "ba"}),
+                 "option --max-len: expected a number from 2 to 9"));
+  CHECK(contains(error_for({"--max-len", "1", "ba"}),
+                 "option --max-len: expected a number from 2 to 9"));
+  CHECK(contains(error_for({"--batch", "0", "ba"}, 2),
+                 "option --batch: expected a number from 1 to "));
   CHECK(contains(error_for({"--pooling", "sum", "ba"}, 2), "option --pooling: expected one of"));
-  CHECK(contains(error_for({"--file", "x", "ba"}, 2), "expected sentences or --file, got both"));
+  CHECK(contains(error_for({"--file", "x", "ba"}, 2),
+                 "expected either sentences or --file, got both"));
   CHECK(contains(error_for({"--tokens", "--vectors", "v.h5", "ba"}, 2), "got both"));
 }

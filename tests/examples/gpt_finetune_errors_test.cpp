@@ -14,7 +14,8 @@ TEST_CASE("gpt finetune: adapters of another model, and on adapters, are refused
       fixture.run({"finetune", "--model", fixture.out, "--data", fixture.data, "--out",
                    fixture.model + "-2", "--length", "40", "--lora", "2"});
   CHECK(again.status == 1);
-  CHECK(contains(again.errors, "expected a model without adapters to add some, got one with"));
+  CHECK(contains(again.errors,
+                 "expected a model without adapters, for --lora, got adapter_config.json"));
   // A model of other sizes.
   for (const char* const name : {"config.json", "model.safetensors"})
     fs::copy_file(fs::path(WEFT_TEST_DATA "/language_models/qwen3") / name,
@@ -32,20 +33,21 @@ TEST_CASE("gpt finetune: bad data are an error that names the line", "[examples]
   CHECK(contains(fixture.error_with(good + "\n{\"text\": \"a\"\n"),
                  "data.jsonl', line 3: expected JSON, got an error in line 1, at byte 13"));
   CHECK(contains(fixture.error_with(good + "[]\n"), "line 2: line: expected an object, got array"));
-  CHECK(contains(fixture.error_with("{\"prompt\": \"a\"}\n"),
-                 "line 1: line: expected an answer to the prompt, got none"));
-  CHECK(
-      contains(fixture.error_with("{\"text\": 5}\n"), "line 1: text: expected a text, got number"));
-  CHECK(contains(fixture.error_with("{}\n"), "line 1: text: expected a text, got none"));
+  CHECK(contains(
+      fixture.error_with("{\"prompt\": \"a\"}\n"),
+      "line 1: line: expected an answer (or completion, or response) to the prompt, got none"));
+  CHECK(contains(fixture.error_with("{\"text\": 5}\n"),
+                 "line 1: text: expected a string, got number"));
+  CHECK(contains(fixture.error_with("{}\n"), "line 1: text: expected a string, got none"));
   CHECK(contains(fixture.error_with("{\"messages\": 5}\n"),
                  "line 1: messages: expected a list, got number"));
   CHECK(contains(fixture.error_with("{\"messages\": [{\"role\": \"user\"}]}\n"),
-                 "line 1: content: expected a text, got none"));
+                 "line 1: content: expected a string, got none"));
   CHECK(contains(fixture.error_with("{\"messages\": [{\"role\": \"user\", \"content\": \"a\"}]}\n"),
-                 "line 1: line: expected something to learn, got nothing"));
+                 "line 1: line: expected at least one token to learn, got none"));
   CHECK(contains(fixture.error_with(str_cat("{\"text\": \"", std::string(50, 'a'), "\"}\n")),
                  "line 1: line: expected at most 40 tokens (--length), got"));
-  CHECK(contains(fixture.error_with("\n \n"), "expected texts, got none"));
+  CHECK(contains(fixture.error_with("\n \n"), "expected at least one example, got none"));
   CHECK(contains(fixture.run({"finetune", "--model", fixture.model}).errors, "--data"));
   CHECK(contains(fixture.finetune({"--lora", "2", "--layers", "("}).errors,
                  "layers: expected a regular expression, got '('"));
@@ -71,18 +73,19 @@ TEST_CASE("gpt finetune: lines of which only a part would be learned are errors"
         {R"({"messages": [{"role": "user", "content": "a", "content": "b"}]})",
          "JSON: expected each name once, got 'content' twice"},
         {R"({"text": "ab", "messages": [{"role": "assistant", "content": "a"}]})",
-         "line: expected one of messages and text, got both"},
+         "line: expected either messages or text, got both"},
         {R"({"text": "ab", "prompt": "a", "answer": "b"})",
-         "line: expected one of prompt and text, got both"},
+         "line: expected either prompt or text, got both"},
         {R"({"prompt": "a", "answer": "b", "completion": "c"})",
-         "line: expected one of answer and completion, got both"},
-        {R"({"text": "ab", "answer": "b"})", "line: expected a prompt to the answer, got text"},
-        {R"({"response": "b"})", "line: expected a prompt to the response, got none"},
+         "line: expected either answer or completion, got both"},
+        {R"({"text": "ab", "answer": "b"})", "line: expected a prompt for the answer, got text"},
+        {R"({"response": "b"})", "line: expected a prompt for the response, got none"},
         {R"({"messages": [{"role": "assistant", "content": "a"}], "tools": [1]})",
-         "line: expected messages, prompt and answer, or text, got also tools"},
+         "line: expected only messages, prompt and answer, or text, got the unsupported entry "
+         "tools"},
         {R"({"prompt": "a", "input": "x", "response": "b"})", "got also input"},
         {R"({"messages": [{"role": "assistant", "content": "a", "tool_calls": []}]})",
-         "messages: expected objects of role and content, got also tool_calls"}}) {
+         "messages: expected objects with only role and content, got tool_calls"}}) {
     INFO(line);
     const std::string message = fixture.error_with(std::string(line) + "\n");
     CAPTURE(message);
@@ -105,9 +108,9 @@ TEST_CASE("gpt finetune: an output that is an input is refused before anything i
     for (const char* const rank : {"2", "0"}) {
       CAPTURE(folder, rank);
       CHECK(contains(fixture.refusal({"--out", folder, "--lora", rank}),
-                     "expected another directory than the input, got the same one"));
+                     "expected a directory that is not an input, got an input directory"));
     }
-  const std::string same = "expected another file than the input, got the same one";
+  const std::string same = "expected a file that is not an input, got an input file";
   // As a validation, by its name, by another one, and through a link; with tokens of the model.
   fs::create_directory(out);
   write_bytes(out / "metrics.csv", "abc abc abc");
@@ -135,8 +138,9 @@ TEST_CASE("gpt finetune: an output that is an input is refused before anything i
   for (const char* const name : {"model.safetensors", "config.json", "adapter_config.json"})
     for (const char* const rank : {"2", "0"}) {
       write_bytes(out / name, "precious");
-      CHECK(contains(fixture.refusal({"--lora", rank}),
-                     str_cat("expected one without a model or adapters, or --resume, got ", name)));
+      CHECK(contains(
+          fixture.refusal({"--lora", rank}),
+          str_cat("expected a directory without a model or adapters, or --resume, got ", name)));
       fs::remove(out / name);
     }
   CHECK(fixture.finetune().status == 0);
@@ -157,18 +161,18 @@ TEST_CASE("gpt finetune: adapters are a part of the model, or refused", "[exampl
   // All weights, of a model with adapters.
   CHECK(trained_from(fixture.out, fixture.out + "2") == "yes.\n");
   CHECK(contains(fixture.refusal({"--model", fixture.out, "--out", fixture.model}),
-                 "expected another directory than the input"));
+                 "expected a directory that is not an input"));
   // In the folder of the base, as other programs save them.
   for (const char* const name : {"adapter_config.json", "adapter_model.safetensors"})
     fs::copy_file(fs::path(fixture.out) / name, fs::path(fixture.model) / name);
   CHECK(fixture.chat(fixture.model).output == "yes.\n");
   CHECK(contains(fixture.refusal({"--lora", "2", "--out", fixture.out + "3"}),
-                 "expected a model without adapters to add some, got one with adapters "
-                 "(adapter_config.json); without --lora, they are merged"));
+                 "expected a model without adapters, for --lora, got adapter_config.json; "
+                 "without --lora, its adapters are merged"));
   CHECK(trained_from(fixture.model, fixture.out + "4") == "yes.\n");
-  // Now their base has adapters, with which they were trained or not.
+  // Now the base has adapters, and it is unknown whether these adapters were trained with them.
   CHECK(contains(fixture.chat(fixture.out).errors,
-                 "expected a model without adapters of its own, got one with adapter_config.json"));
+                 "expected a model without adapters, got adapter_config.json"));
 }
 
 TEST_CASE("gpt finetune: options that have no effect are refused", "[examples]") {
@@ -186,10 +190,10 @@ TEST_CASE("gpt finetune: options that have no effect are refused", "[examples]")
   CHECK(contains(with({"--lora-dropout", "0.1"}),
                  "option --lora-dropout: has no effect without --lora"));
   write_bytes(fixture.data, "{\"text\": \"abc\"}\n{\"text\": \"abc\"}\n");
-  CHECK(contains(with({"--validate-every", "2"}), "--validate-every: expected texts for"));
-  CHECK(contains(with({"--samples", "2"}), "--samples: expected prompts in the validation"));
+  CHECK(contains(with({"--validate-every", "2"}), "--validate-every: expected validation data"));
+  CHECK(contains(with({"--samples", "2"}), "--samples: expected prompts in the validation data"));
   CHECK(contains(with({"--samples", "2", "--validation", fixture.data}),
-                 "--samples: expected prompts in the validation, got none"));
+                 "--samples: expected prompts in the validation data, got none"));
 }
 
 TEST_CASE("gpt sample --chat: a line that is not UTF-8 is reported, and the chat goes on",

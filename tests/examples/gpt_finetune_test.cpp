@@ -20,7 +20,7 @@ TEST_CASE("gpt finetune: adapters learn the answers and leave the model", "[exam
       fixture.finetune({"--lora", "6", "--layers", ".*W_[qkvo]|.*ffn.*", "--epochs", "60"});
   CAPTURE(outcome.output, outcome.errors);
   REQUIRE(outcome.status == 0);
-  CHECK(contains(outcome.output, "11 texts for training, 1 for validation"));
+  CHECK(contains(outcome.output, "11 examples for training, 1 for validation"));
   CHECK(contains(outcome.output, "validation_loss"));
   CHECK(fixture.chat(fixture.out).output == "yes.\n");
   CHECK(bytes_of(fs::path(fixture.model) / "model.safetensors") == before);
@@ -104,8 +104,9 @@ TEST_CASE("gpt finetune: resumes with the same model, data and settings only", "
   write_bytes(fixture.data, data);
   bytes[bytes.size() - 1] ^= 1;
   write_bytes(weights, bytes);
-  CHECK(
-      contains(error({}), "--model: expected the model that the training began with, got another"));
+  CHECK(contains(error({}),
+                 "--model: expected the model that the training began with, got a model with "
+                 "different weights"));
 }
 
 TEST_CASE("gpt finetune: killed and interrupted, it is resumed with the same result",
@@ -164,7 +165,7 @@ TEST_CASE("gpt finetune and evaluate: answers are shown and counted", "[examples
     return outcome.output;
   };
   const std::string before = evaluate(fixture.model);
-  CHECK(before.ends_with("\n0 of 12 answers are as expected\n"));
+  CHECK(before.ends_with("\n0 of 12 answers are correct\n"));
   CHECK(contains(before, ", expected yes.\n"));
   const Outcome outcome =
       fixture.finetune({"--lora", "6", "--layers", ".*W_[qkvo]|.*ffn.*", "--epochs", "60",
@@ -175,7 +176,7 @@ TEST_CASE("gpt finetune and evaluate: answers are shown and counted", "[examples
   CHECK_FALSE(contains(outcome.output, "right: yes.\nright"));
   const std::string after = evaluate(fixture.out);
   CHECK(after.starts_with("right: yes.\nright: yes.\n"));
-  CHECK(after.ends_with("\n12 of 12 answers are as expected\n"));
+  CHECK(after.ends_with("\n12 of 12 answers are correct\n"));
 
   // Of several answers the last one counts; a text without a prompt is no question.
   write_bytes(fixture.data,
@@ -183,8 +184,8 @@ TEST_CASE("gpt finetune and evaluate: answers are shown and counted", "[examples
               R"({"role": "assistant", "content": "no"}, {"role": "user", "content": "b"}, )"
               R"({"role": "assistant", "content": "yes."}]})"
               "\n{\"text\": \"abc\"}\n");
-  CHECK(contains(evaluate(fixture.out), " of 1 answers are as expected\n"));
+  CHECK(contains(evaluate(fixture.out), " of 1 answers are correct\n"));
   write_bytes(fixture.data, "{\"text\": \"abc\"}\n");
   CHECK(contains(fixture.run({"evaluate", "--model", fixture.model, "--data", fixture.data}).errors,
-                 "data.jsonl': expected prompts and answers, got texts without prompts"));
+                 "data.jsonl': expected prompts and answers, got examples without prompts"));
 }

@@ -143,7 +143,7 @@ TEST_CASE("saved model: a checkpoint without tokens is refused", "[examples]") {
   Random random(1);
   save_checkpoint(folder / "best.h5", Gpt<float>({.vocabulary_size = 3, .num_hiddens = 4}, random));
   CHECK(contains(message_of<FileError>([&] { SavedModel::load(folder.path()); }),
-                 "expected a model with its tokens, got no tokenizer"));
+                 "expected a model with a tokenizer, got no tokenizer"));
 }
 
 TEST_CASE("tokens: a text begins after the end of another one, or a line break", "[examples]") {
@@ -204,7 +204,7 @@ TEST_CASE(
   CHECK(contains(message_of<ValueError>([&] {
                    (void)examples::load_configuration<Configuration>(folder / "other.h5");
                  }),
-                 "rotary_pairs: expected halves, as the model has them, got 'interleaved'"));
+                 "rotary_pairs: expected halves, which the model uses, got 'interleaved'"));
 }
 
 TEST_CASE("evaluation: a model without knowledge has the loss ln V", "[examples]") {

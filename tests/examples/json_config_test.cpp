@@ -78,11 +78,11 @@ TEST_CASE("JsonConfig: missing fields and other types are errors that name the f
   for (const std::string value :
        {"0", "-1", "2147483648", "99999999999999999999", "1.5", "\"1\"", "true", "[]"})
     CHECK(contains(message_for("{\"n\": " + value + "}", size),
-                   "config.json': expected an integer in 1 … 2147483647 as n, got "));
+                   "config.json': expected an integer from 1 to 2147483647 as n, got "));
   CHECK(message_for("{}", size) ==
-        "config.json': expected an integer in 1 … 2147483647 as n, got none");
+        "config.json': expected an integer from 1 to 2147483647 as n, got none");
   CHECK(message_for("{\"n\": \"x\"}", size) ==
-        "config.json': expected an integer in 1 … 2147483647 as n, got \"x\"");
+        "config.json': expected an integer from 1 to 2147483647 as n, got \"x\"");
   CHECK(message_for("{\"n\": \"x\"}", [](const JsonConfig& c) { (void)c.number("n", 1.0); }) ==
         "config.json': expected a number as n, got \"x\"");
   CHECK(message_for("{\"n\": 1}", [](const JsonConfig& c) { (void)c.text("n"); }) ==

@@ -26,8 +26,8 @@ TEST_CASE("language: an error names the word that cannot be encoded and the reas
     return message_of<ValueError>([&] { language.encode(word); });
   };
   CHECK(error_for("nix") == "word 'nix': expected letters in the model's vocabulary, got 'i'");
-  CHECK(error_for("") == "word '': expected 1 … 64 letters, got 0");
-  CHECK(contains(error_for(std::string(65, 'n')), "expected 1 … 64 letters, got 65"));
+  CHECK(error_for("") == "word '': expected 1 to 64 letters, got 0");
+  CHECK(contains(error_for(std::string(65, 'n')), "expected 1 to 64 letters, got 65"));
   CHECK(contains(error_for("n\xFF"), "expected UTF-8 text"));
   CHECK(language.can_encode("en"));
   CHECK_FALSE(language.can_encode("on"));

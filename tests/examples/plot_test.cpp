@@ -130,6 +130,6 @@ TEST_CASE("plot: a file that cannot be replaced is refused before anything is wr
     write_bytes(folder / name, "text");
     CHECK(
         contains(message_of<FileError>([&] { check_picture(folder / "x.svg", {folder / name}); }),
-                 std::string(name) + "': expected another file than the input, got the same one"));
+                 std::string(name) + "': expected a file that is not an input, got an input file"));
   }
 }

@@ -150,10 +150,10 @@ TEST_CASE("pronounce: errors are one line on standard error", "[examples]") {
   CHECK(contains(error_of(run({"train", "--width", "0"}), 2), "option --width"));
   for (const std::string option : {"--lr=0", "--dropout=1", "--label-smoothing=1"})
     CHECK(contains(error_of(run({"train", option}), 2),
-                   "option " + option.substr(0, option.find('=')) + ": expected a number in "));
+                   "option " + option.substr(0, option.find('=')) + ": expected a number from "));
   CHECK(contains(error_of(run({"attention"}), 2), "expected one word, got 0"));
   CHECK(contains(error_of(run({"train", "--out", ""}), 2),
-                 "option --out: expected a value, got an empty one"));
+                 "option --out: expected a non-empty value, got ''"));
   CHECK(contains(error_of(fixture.train({"--heads", "3"}), 1),
                  "heads: expected a divisor of the width 16, got 3"));
   CHECK(contains(error_of(run({"train", "--dictionary", "no/such.dict"}), 1), "no/such.dict"));
@@ -164,7 +164,7 @@ TEST_CASE("pronounce: errors are one line on standard error", "[examples]") {
   const std::string dictionary = folder / "metrics.csv";
   std::filesystem::copy(fixture.dictionary, dictionary);
   CHECK(contains(error_of(fixture.train({"--dictionary", dictionary, "--out", folder.path()}), 1),
-                 "metrics.csv': expected another file than the input, got the same one"));
+                 "metrics.csv': expected a file that is not an input, got an input file"));
   CHECK(run({}).status == 2);
   CHECK(contains(run({"train", "--width", "0"}).errors, "(see pronounce train --help)"));
 }

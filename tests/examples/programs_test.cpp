@@ -97,7 +97,7 @@ TEST_CASE("programs: an output that is an input is refused, and the input is kep
     CAPTURE(outcome.errors);
     CHECK(outcome.status != 0);
     CHECK(outcome.output == "word,language\nstep,loss\n");
-    CHECK(contains(outcome.errors, "than the input, got the same one"));
+    CHECK(contains(outcome.errors, "that is not an input, got an input "));
   }
 }
 
@@ -144,8 +144,7 @@ TEST_CASE("programs: a folder that cannot be written is refused before the work"
     CHECK(outcome.status == 1);
     CHECK(outcome.output.empty());
     CHECK(is_one_line(outcome.errors));
-    CHECK(contains(outcome.errors,
-                   "directory '/proc/self/fdinfo': expected a writable directory, got "));
+    CHECK(contains(outcome.errors, "cannot write to directory '/proc/self/fdinfo': "));
   }
 }
 
@@ -206,8 +205,7 @@ TEST_CASE("programs: standard input must be text", "[examples]") {
   const Outcome folder = say(program + " < .");
   CHECK(folder.status == 1);
   CHECK(is_one_line(folder.errors));
-  CHECK(contains(folder.errors,
-                 "pronounce say: standard input: expected readable text, got Is a directory"));
+  CHECK(contains(folder.errors, "pronounce say: cannot read standard input: Is a directory"));
   for (const std::string nothing : {" < /dev/null", " <&-", " < empty"}) {
     INFO(nothing);
     const Outcome outcome = say(": > empty; " + program + nothing);
@@ -218,7 +216,7 @@ TEST_CASE("programs: standard input must be text", "[examples]") {
   }
   const Outcome zeros = say("timeout 20 " + program + " < /dev/zero");
   CHECK(zeros.status == 1);
-  CHECK(contains(zeros.errors, "expected lines of at most 65536 bytes, got a longer one"));
+  CHECK(contains(zeros.errors, "expected lines of at most 65536 bytes, got a longer line"));
   const Outcome marked = say("printf '\\357\\273\\277ban den\\n' | " + program);
   CHECK(marked.errors.empty());
   CHECK(marked.status == 0);
@@ -254,7 +252,7 @@ TEST_CASE("programs: gpt continues the lines of standard input", "[examples]") {
   CHECK(contains(outcome.errors, "2 tokens\n"));
   const Outcome folder_as_input = process_in(folder, "gpt sample --interactive --model out < .");
   CHECK(folder_as_input.status == 1);
-  CHECK(contains(folder_as_input.errors, "standard input: expected readable text"));
+  CHECK(contains(folder_as_input.errors, "cannot read standard input"));
 }
 
 TEST_CASE("programs: a training whose reader is gone is saved", "[examples]") {

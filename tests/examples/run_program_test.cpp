@@ -67,7 +67,6 @@ TEST_CASE("program: a tour program receives its output directory, which is creat
   CHECK(run({"--colour"}).status == 2);
   const Outcome impossible = run({"--out", "/dev/null/out"});
   CHECK(impossible.status == 1);
-  CHECK(contains(impossible.errors,
-                 "program: directory '/dev/null/out': expected a directory that can be created"));
+  CHECK(contains(impossible.errors, "program: cannot create directory '/dev/null/out': "));
   CHECK(received_directory.empty());
 }

@@ -81,7 +81,7 @@ TEST_CASE("toy tasks: the program trains, draws, and answers with the saved mode
   const Outcome invalid = run({"--task", "reverse", "--say", "WEFT", "--out", out});
   CHECK(invalid.status == 1);
   CHECK(is_one_line(invalid.errors));
-  CHECK(contains(invalid.errors, "toy_tasks: question: expected 1 … 16 characters"));
+  CHECK(contains(invalid.errors, "toy_tasks: question: expected 1 to 16 characters"));
 }
 
 TEST_CASE("toy tasks: an interrupted program keeps the tasks that it finished and its model",
@@ -126,13 +126,13 @@ TEST_CASE("toy tasks: errors are one line on standard error", "[examples]") {
   CHECK(contains(error_of({"--task", "divide"}, 2),
                  "option --task: expected one of all, copy, reverse, sort, add, dates, got "
                  "'divide'"));
-  CHECK(contains(error_of({"--steps", "-1"}, 2), "option --steps: expected a number in 0 …"));
+  CHECK(contains(error_of({"--steps", "-1"}, 2), "option --steps: expected a number from 0 to "));
   CHECK(contains(error_of({"--seconds", "soon"}, 2), "option --seconds"));
   CHECK(contains(error_of({"--threads", "0"}, 2), "option --threads"));
   CHECK(contains(error_of({"copy"}, 2), "expected options only, got 'copy'"));
   CHECK(contains(error_of({"--task", "add", "--say", ""}, 2),
-                 "option --say: expected a value, got an empty one"));
-  CHECK(contains(error_of({"--out", ""}, 2), "option --out: expected a value, got an empty one"));
+                 "option --say: expected a non-empty value, got ''"));
+  CHECK(contains(error_of({"--out", ""}, 2), "option --out: expected a non-empty value, got ''"));
   CHECK(contains(error_of({"--say", "1+2"}, 2), "option --say: expected the option --task"));
   CHECK(contains(error_of({"--task", "add", "--say", "1+2", "--out", directory.path().string()}, 1),
                  "toy_tasks_add.h5"));
@@ -140,7 +140,7 @@ TEST_CASE("toy tasks: errors are one line on standard error", "[examples]") {
   CHECK(contains(error_of({"--task", "add", "--say", "1+2", "--out", directory.path().string()}, 1),
                  "toy_tasks_add.h5"));
   CHECK(contains(error_of({"--out", "/dev/null/out"}, 1),
-                 "directory '/dev/null/out': expected a directory that can be created"));
+                 "cannot create directory '/dev/null/out': "));
   const Outcome help = run({"--help"});
   CHECK(help.status == 0);
   CHECK(contains(help.output, "--task"));

@@ -119,15 +119,15 @@ TEST_CASE("toy tasks: the examples depend on the seed", "[examples]") {
 
 TEST_CASE("toy tasks: invalid questions and task names are errors", "[examples]") {
   CHECK(error_for("reverse", "Weft") ==
-        "question: expected 1 … 16 characters of abcdefghijklmnopqrstuvwxyz, got 'Weft'");
+        "question: expected 1 to 16 characters of abcdefghijklmnopqrstuvwxyz, got 'Weft'");
   CHECK(contains(error_for("copy", ""), "got ''"));
-  CHECK(contains(error_for("copy", std::string(17, 'a')), "expected 1 … 16 characters"));
-  CHECK(contains(error_for("sort", "1234567890123"), "expected 1 … 12 characters of 01"));
+  CHECK(contains(error_for("copy", std::string(17, 'a')), "expected 1 to 16 characters"));
+  CHECK(contains(error_for("sort", "1234567890123"), "expected 1 to 12 characters of 01"));
   for (const char* question :
        {"", "12", "12+", "+12", "12+x", "1+2+3", "123456+1", "1 + 2", "-1+2"})
     CHECK(error_for("add", question) ==
-          str_cat("question: expected two numbers of 1 … 5 digits such as 47+1234, got '", question,
-                  "'"));
+          str_cat("question: expected two numbers of 1 to 5 digits such as 47+1234, got '",
+                  question, "'"));
   CHECK(contains(error_for("dates", "3 März 1998"), "question: expected a date of at most 32"));
   CHECK(contains(error_for("dates", std::string(33, '1')), "of at most 32"));
   CHECK(message_of<ValueError>([] { find_task("divide"); }) ==

@@ -51,8 +51,8 @@ TEST_CASE("weft-runs: each folder that is none gets one line", "[examples]") {
   CHECK(outcome.status == 1);
   CHECK(contains(outcome.output, "runs/first"));
   CHECK(contains(outcome.errors,
-                 "weft-runs: 'empty': expected a folder of a run (with metrics.csv)"));
-  CHECK(contains(outcome.errors, "weft-runs: 'missing': expected a folder of a run"));
+                 "weft-runs: 'empty': expected the folder of a run (with metrics.csv)"));
+  CHECK(contains(outcome.errors, "weft-runs: 'missing': expected the folder of a run"));
   CHECK(contains(outcome.errors,
                  "run.json\": expected format 1 or older, got format 99 of a newer weft"));
   CHECK(contains(outcome.errors, "expected the first column 'step', got 'text'"));
@@ -63,7 +63,7 @@ TEST_CASE("weft-runs: each folder that is none gets one line", "[examples]") {
   CHECK(none.status == 1);
   CHECK(is_one_line(none.errors));
   CHECK_FALSE(std::filesystem::exists(folder / "none.html"));
-  CHECK(contains(process_of("weft-runs").errors, "expected folders of runs, got none"));
+  CHECK(contains(process_of("weft-runs").errors, "expected at least one folder, got none"));
   CHECK(
       contains(process_in(folder, "weft-runs runs/first --page /dev/null/x").errors, "/dev/null"));
 }
@@ -122,19 +122,17 @@ TEST_CASE("programs: a training that resumes takes the options of its start", "[
                                          "gpt train --out out --resume");
   INFO(outcome.errors);
   CHECK(outcome.status == 0);
-  CHECK(contains(outcome.output, "resumes with the options of its start:"));
+  CHECK(contains(outcome.output, "resuming with the options of the first run:"));
   CHECK(contains(outcome.output, " --text=numbers.txt"));
-  CHECK(contains(outcome.output,
-                 "finished after 12 steps; weights in out/best.h5 (the best, of step "));
-  CHECK(
-      contains(outcome.output, "and out/last.h5 (of the last step)\nreport in out/report.html\n"));
+  CHECK(contains(outcome.output, "finished after 12 steps; weights in out/best.h5 (best, step "));
+  CHECK(contains(outcome.output, "and out/last.h5 (last step)\nreport in out/report.html\n"));
   const Outcome other =
       process_in(folder, "seq 2 1001 > other.txt; gpt train --text other.txt --out out --resume");
   CHECK(other.status == 1);
-  CHECK(contains(other.errors, "is --text other.txt what the run began with?"));
+  CHECK(contains(other.errors, "did the run begin with --text other.txt?"));
 }
 
-TEST_CASE("programs: an interrupted training says how to go on", "[examples]") {
+TEST_CASE("programs: an interrupted training says how to continue", "[examples]") {
   const TemporaryFolder folder;
   const Outcome outcome =
       process_in(folder, "seq 1 3000 > numbers.txt\n" +
@@ -143,7 +141,7 @@ TEST_CASE("programs: an interrupted training says how to go on", "[examples]") {
   CHECK(outcome.status == 130);
   const std::string output = bytes_of(folder / "written");
   CHECK(contains(output, "interrupted after "));
-  CHECK(contains(output, "go on with: gpt train --out out --resume\n"));
+  CHECK(contains(output, "continue with: gpt train --out out --resume\n"));
   CHECK(contains(bytes_of(folder / "out" / "run.json"), "\"state\":\"interrupted\""));
 }
 

@@ -1,5 +1,4 @@
-// An operation and a layer of one's own, in a project outside weft's tree, with their gradient
-// check.
+// A custom operation and a custom layer in a project outside weft's tree, with a gradient check.
 #include <cmath>
 #include <iostream>
 
@@ -28,7 +27,7 @@ struct GatedLinear : Module<T> {
   GatedLinear(Index in_features, Index out_features, Random& random)
       : value({in_features, out_features}, random), gate({in_features, out_features}, random) {}
 
-  // x [..., in_features], result [..., out_features].
+  // Maps x [..., in_features] to [..., out_features].
   Var<T> operator()(const Var<T>& x) const { return value(x) * gate(x, Activation::sigmoid); }
 
   void members(Members<T>& members) const override {
