@@ -208,7 +208,7 @@ TEST_CASE("language models: weights of Llama need halves as rotary pairs", "[gol
   Gpt model(options, random);
   const fs::path weights = folders / "llama" / "model.safetensors";
   CHECK(message_of<ValueError>([&] { (void)load_weights(weights, model); })
-            .ends_with("expected RotaryPairs::halves, which the layout Llama has, got "
+            .ends_with("expected RotaryPairs::halves, as in the layout Llama, got "
                        "RotaryPairs::interleaved"));
   const TemporaryFolder folder;
   CHECK_THROWS_AS(save_weights(folder / "a.safetensors", model, {.layout = Layout::llama}),

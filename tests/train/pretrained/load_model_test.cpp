@@ -200,7 +200,7 @@ TEST_CASE("load model: checkpoints without options or of another model are refus
   save_checkpoint(path, Undescribed(model));
   CHECK(contains(message_of<FileError>([&] { load_gpt(path); }),
                  "model.h5\": expected a checkpoint with the options of its model, got a "
-                 "checkpoint without them, written by weft "));
+                 "checkpoint without options, written by weft "));
   // It can be loaded into a model that a program has created, as can one with options.
   load_checkpoint(path, model);
   save_checkpoint(path, model);
