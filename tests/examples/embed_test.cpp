@@ -312,7 +312,7 @@ TEST_CASE("embed: bad models are errors of one line", "[examples]") {
                                  {"400", "70000000"},
                                  {"layers\": 1", "layers\": 2000000000"},
                                  {"layers\": 1", "layers\": 999"}})
-    CHECK(contains(config_with(from, to), "config.json\": expected a model of the "));
+    CHECK(contains(config_with(from, to), "config.json\": expected a model with at most the "));
   CHECK(contains(config_with("heads\": 2", "heads\": 3"), "divisible by num_heads"));
   CHECK(contains(error_with("model.h5", "no weights"), "model.h5"));
   const ModelFolder other;

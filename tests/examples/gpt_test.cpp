@@ -152,10 +152,11 @@ TEST_CASE("gpt sample: bad settings are an error", "[examples]") {
   CHECK(
       contains(error(", \"n_layer\": null"), "config.json\": n_layer: expected a value, got null"));
   CHECK(contains(error(", \"n_embd\": -8"),
-                 "config.json\": n_embd: expected an integer of 1 … 2147483647, got -8"));
+                 "config.json\": n_embd: expected an integer from 1 to 2147483647, got -8"));
   CHECK(contains(error(", \"n_head\": 3"), "config.json\": MultiHeadAttention: expected"));
   for (const char* const size : {"n_embd", "n_layer"})
-    CHECK(contains(error(str_cat(", \"", size, "\": 2147483647")), "model.h5\", got a larger one"));
+    CHECK(
+        contains(error(str_cat(", \"", size, "\": 2147483647")), "model.h5\", got a larger model"));
   CHECK(contains(error(", \"vocab_size\": 260"),
                  str_cat("config.json\": expected vocab_size of at least the ",
                          saved.encoding.size(), " tokens of the tokenizer, got 260")));
@@ -169,8 +170,7 @@ TEST_CASE("gpt sample: bad settings are an error", "[examples]") {
   CHECK(contains(
       error(", \"model_type\": \"mamba\""),
       "model_type: expected gpt2, llama, mistral, qwen2, qwen3, gpt_neox or bloom, got 'mamba'"));
-  CHECK(
-      contains(error(", \"frobnicate\": 3"), "frobnicate: expected an entry that is known, got 3"));
+  CHECK(contains(error(", \"frobnicate\": 3"), "frobnicate: expected a known entry, got 3"));
   write_bytes(saved.folder / "config.json", "{\"n_layer\": 1,}");
   CHECK(contains(saved.error(), "config.json\": expected JSON, got an error in line 1"));
   write_bytes(saved.folder / "config.json", "[]");

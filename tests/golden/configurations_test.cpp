@@ -149,7 +149,7 @@ TEST_CASE("configurations: entries of published models without effect are accept
 TEST_CASE("configurations: what is not supported is refused by name", "[golden]") {
   const json nested = {{"full_attention", {{"rope_type", "default"}, {"rope_theta", 5.0}}}};
   CHECK(error_with("llama", {{"rope_parameters", nested}})
-            .starts_with("rope_parameters: expected known entries, got full_attention: {"));
+            .starts_with("rope_parameters: expected only known entries, got full_attention: {"));
   const json yarn = {{"rope_type", "yarn"}, {"factor", 4.0}};
   CHECK(error_with("llama", {{"rope_scaling", yarn}}) ==
         "rope_scaling: expected default, linear or llama3, got 'yarn'");
@@ -160,28 +160,30 @@ TEST_CASE("configurations: what is not supported is refused by name", "[golden]"
                              {"sliding_window", 5},
                              {"max_window_layers", 1},
                              {"layer_types", nullptr}}) ==
-        "sliding_window: expected all layers with a window, or no layer, got 1 of 2 layers");
+        "sliding_window: expected a window in all layers or in no layer, got a window in 1 of 2 "
+        "layers");
   CHECK(error_with("mistral", {{"layer_types", {"full_attention", "sliding_attention"}}}) ==
-        "sliding_window: expected all layers with a window, or no layer, got 1 of 2 layers");
+        "sliding_window: expected a window in all layers or in no layer, got a window in 1 of 2 "
+        "layers");
   CHECK(error_with("mistral", {{"layer_types", {"full_attention"}}})
-            .starts_with("layer_types: expected a list of 2, got"));
+            .starts_with("layer_types: expected a list of 2 types, got"));
   CHECK(error_with("llama", {{"quantization_config", {{"quant_method", "fp8"}}}})
-            .starts_with("quantization_config: expected an entry that is known"));
+            .starts_with("quantization_config: expected a known entry"));
   CHECK(error_with("llama", {{"pruned_heads", {{"0", {1}}}}})
-            .starts_with("pruned_heads: expected an entry that is known"));
+            .starts_with("pruned_heads: expected a known entry"));
   CHECK(error_with("bloom", {{"slow_but_exact", true}, {"pretraining_tp", 2}}) ==
         "slow_but_exact: expected false with a pretraining_tp above 1, got true");
   for (const char* const kind : {"pissa", "pissa_niter_4", "olora", "corda", "loftq", "lora_ga"})
     CHECK(error_with("llama_lora", {{"init_lora_weights", kind}})
               .starts_with("init_lora_weights: expected true, false, gaussian"));
   CHECK(error_with("llama_lora", {{"lora_scale", 2}}) ==
-        "lora_scale: expected an entry that is known, got 2");
+        "lora_scale: expected a known entry, got 2");
   for (const json& change :
        {json{{"target_modules", {"q_proj"}}}, json{{"target_modules", ".*q_proj"}},
         json{{"exclude_modules", {"v_proj"}}}, json{{"layers_to_transform", {1}}}})
-    CHECK(
-        error_with("llama_lora", change)
-            .starts_with("target_modules: expected every layer with adapter weights, got model."));
+    CHECK(error_with("llama_lora", change)
+              .starts_with("target_modules: expected all layers with adapter weights, got a list "
+                           "without model."));
   CHECK(error_with("llama_lora", {{"alpha_pattern", {{"q_proj", 1}, {".*proj", 2}}}})
             .starts_with("alpha_pattern: expected one value for each layer, got "));
 }

@@ -17,13 +17,14 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// The text of a token in tokenizer_config.json: "</s>", or an object with its "content".
+// Returns the string of a token in tokenizer_config.json, which is either a string, "</s>", or an
+// object with an entry "content".
 std::string token_text(const json& token) {
   if (token.is_object()) return entry_or<std::string>(token, "content", "");
   return token.is_string() ? token.get<std::string>() : "";
 }
 
-// A template, or the one named "default" of several.
+// Returns the template. If there are several, returns the one called "default".
 std::string template_text(const json& value) {
   if (value.is_array())
     for (const json& one : value)
@@ -39,7 +40,7 @@ struct ChatTemplate::State {
   Tokens tokens;
   std::optional<std::chrono::local_seconds> date;
 
-  // The text of a conversation, and where {% generation %} blocks are.
+  // Renders a conversation.
   jinja::Rendering render(std::span<const ChatMessage> messages, bool is_answered_next,
                           std::chrono::local_seconds now, jinja::Budget& budget) const {
     nlohmann::ordered_json list = json::array();
@@ -132,12 +133,12 @@ std::vector<ChatTemplate::Part> ChatTemplate::parts(std::span<const ChatMessage>
     const auto [text, generated] = state_->render(messages, false, now, budget);
     if (!generated)
       fail<ValueError>("chat template", "{% generation %} outside of macros and set blocks",
-                       "it within one");
+                       "a block inside one of them");
     std::size_t before = 0;
     for (const auto& [begin, end] : *generated) {
       if (begin < before)
-        fail<ValueError>("chat template", "{% generation %} blocks one after another",
-                         "nested ones");
+        fail<ValueError>("chat template", "{% generation %} blocks that are not nested",
+                         "nested blocks");
       add(text.substr(before, begin - before), false);
       add(text.substr(begin, end - begin), true);
       before = end;
@@ -145,16 +146,16 @@ std::vector<ChatTemplate::Part> ChatTemplate::parts(std::span<const ChatMessage>
     add(text.substr(before), false);
     return parts;
   }
-  // The text up to each answer, and with it. That is the work of many conversations, which is
-  // bounded for all of them.
+  // Renders the conversation up to each answer, without and with the answer. The work of all these
+  // renderings together is limited.
   constexpr std::size_t times = 16;
   budget.left *= times;
   const std::string all = state_->render(messages, false, now, budget).text;
   std::size_t before = 0;
   const auto add_up_to = [&](const std::string& text, bool is_answer) {
     if (text.size() < before || !all.starts_with(text))
-      fail<ValueError>("chat template", "messages written in the same way when others follow",
-                       "other text");
+      fail<ValueError>("chat template", "the same text for a message when further messages follow",
+                       "different text");
     add(all.substr(before, text.size() - before), is_answer);
     before = text.size();
   };

@@ -1,4 +1,4 @@
-// ChatTemplate: how a conversation is written for a language model.
+// ChatTemplate: formats a conversation as a prompt for a chat model.
 #pragma once
 
 #include <chrono>
@@ -15,66 +15,71 @@ namespace weft {
 
 // A message of a conversation.
 struct ChatMessage {
-  // "system", "user" or "assistant", or another role that the template knows.
+  // The role of the author: "system", "user", "assistant", or another role that the template
+  // supports.
   std::string role;
-  std::string content;
+  std::string content;  // the message itself
 };
 
-// The chat template of a Hugging Face model, rendered as transformers does (jinja2 with trim_blocks
-// and lstrip_blocks, in a sandbox). Supports what the templates of models use:
+// The chat template of a Hugging Face model. It is rendered as in transformers (jinja2 with
+// trim_blocks and lstrip_blocks, in a sandbox). The supported part of jinja2 covers the templates
+// of common models:
 // - the tags if, for, set, macro, generation, break, continue and raw;
 // - the filters capitalize, default, dictsort, first, format (only %s), indent, int, items, join,
-//   last, length, list, lower, map, min, reject, rejectattr, replace, safe (to be written or added
-//   to), select, selectattr, sort, string, title, tojson, trim, unique and upper;
+//   last, length, list, lower, map, min, reject, rejectattr, replace, safe (if the result is only
+//   written or concatenated), select, selectattr, sort, string, title, tojson, trim, unique and
+//   upper;
 // - the tests boolean, defined, eq, false, in, iterable, mapping, none, sequence, string, true and
 //   undefined;
 // - the methods capitalize, endswith, find, lower, lstrip, replace, rfind, rstrip, split,
 //   startswith, strip, title and upper of strings, and get, items, keys and values of dicts;
 // - the functions dict, namespace, raise_exception, range and strftime_now;
 // - the operators of Python except /, // and **.
-// Throws ValueError, naming it, for everything else. Copies share the template, which several
-// threads may use.
+// Everything else throws a ValueError that names the unsupported element. Copies share the
+// template; several threads may use it at the same time.
 //   const auto chat = ChatTemplate::load("SmolLM2-135M-Instruct");
 //   const std::string text = chat.apply(std::vector<ChatMessage>{{"user", "Hello!"}}, true);
 class WEFT_API ChatTemplate {
  public:
-  // Special tokens that templates name, "<s>" and "</s>".
+  // The special tokens that a template can refer to, for example "<s>" and "</s>".
   struct Tokens {
     std::string bos, eos;                       // empty if the model has none
-    std::map<std::string, std::string> others;  // "pad_token", "unk_token", … and their text
+    std::map<std::string, std::string> others;  // by name: "pad_token", "unk_token", …
   };
 
-  // Throws ValueError, naming the line, unless the text is a template.
+  // Parses a template. Throws ValueError, naming the line, if `text` is not a valid template.
   explicit ChatTemplate(const std::string& text, Tokens tokens = {});
-  // Loads the template of a model's folder: chat_template.jinja, or the entry of
-  // tokenizer_config.json, which also has the special tokens. Throws FileError if the folder
-  // has no template, or it cannot be read.
+  // Loads the template from a model's folder: from chat_template.jinja, or else from the entry
+  // chat_template of tokenizer_config.json, which also contains the special tokens. Throws
+  // FileError if the folder contains no template, or if a file cannot be read.
   static ChatTemplate load(const std::filesystem::path& folder);
 
-  // Returns a template whose dates (strftime_now) are those of a local time. Without one, they
-  // are those of the time when it is rendered.
+  // Returns a copy of the template whose dates (strftime_now) use this local time instead of the
+  // time of rendering.
   ChatTemplate with_date(std::chrono::local_seconds date) const;
-  // Returns whether the template names strftime_now.
+  // Returns whether the template uses strftime_now.
   bool uses_date() const;
-  // Returns the local time now.
+  // Returns the current local time.
   static std::chrono::local_seconds current_date();
 
-  // Returns the text of a conversation, which ends with a request for an answer if
-  // `is_answered_next`. Throws ValueError for what the template refuses (raise_exception), for
-  // what jinja2 refuses, for what is not supported, and for more work than 64 MiB of values and
-  // steps and 32 times the conversation.
+  // Returns a conversation as text. If `is_answered_next`, the text ends with the prompt for an
+  // answer by the assistant (add_generation_prompt in transformers). Throws ValueError if the
+  // template rejects the conversation (raise_exception), for errors of jinja2, for unsupported
+  // elements, and if rendering exceeds its limit of work: 64 MiB of values and steps plus 32 times
+  // the size of the conversation.
   std::string apply(std::span<const ChatMessage> messages, bool is_answered_next) const;
 
-  // A part of a conversation's text, and whether a model is trained on it.
+  // A part of a conversation's text.
   struct Part {
     std::string text;
-    bool is_answer;  // whether the model says it
+    bool is_answer;  // whether it is said by the assistant, so that a model is trained on it
   };
-  // Returns the text of `apply` in parts. If the template has {% generation %} blocks, their texts
-  // are the answers. Otherwise an answer is what an assistant's message adds to the text that
-  // requests it, for which each beginning of the conversation is rendered, within 16 times the
-  // work of `apply`. Throws ValueError as `apply` does, and for a template that writes a message
-  // otherwise once others follow.
+  // Returns the text of `apply`, without a prompt at its end, split into answers and the text
+  // between them. If the template contains {% generation %} blocks, the contents of these blocks
+  // are the answers. Otherwise, the template is rendered for each beginning of the conversation,
+  // and an answer is the text that an assistant's message adds to the prompt for it; this may take
+  // up to 16 times the work allowed for `apply`. Throws the same exceptions as `apply`, and
+  // ValueError if the template changes the text of a message when further messages follow.
   std::vector<Part> parts(std::span<const ChatMessage> messages) const;
 
  private:

@@ -32,18 +32,18 @@ using nlohmann::json;
 const std::string prefix = "base_model.model.";
 const std::string a_end = ".lora_A.weight", b_end = ".lora_B.weight";
 
-// The name of a layer in a layout, "model.layers.0.self_attn.q_proj".
+// Returns the name of a layer in a layout, for example "model.layers.0.self_attn.q_proj".
 std::string name_in(const WeightLayout& layout, const std::string& layer) {
   const std::string end = ".weight";
   const WeightPart dataset = layout.dataset_of(layer + end);
   if (dataset.name.empty() || dataset.parts > 1 || dataset.is_transposed)
-    fail<ValueError>("save_lora: " + layer, "a layer with a name in the layout " + layout.name,
-                     "another");
+    fail<ValueError>("save_lora: " + layer,
+                     "a separate, untransposed dataset in the layout " + layout.name, "none");
   return dataset.name.substr(0, dataset.name.size() - end.size());
 }
 
-// Entries of adapter_config.json with their defaults, the only values that weft supports: others
-// train or compute something else.
+// Returns entries of adapter_config.json with their defaults, which are the only supported values.
+// With other values, PEFT trains or computes something else.
 json required_entries() {
   return {{"peft_type", "LORA"},
           {"alora_invocation_tokens", nullptr},
@@ -64,9 +64,8 @@ json required_entries() {
           {"velora_config", nullptr}};
 }
 
-// Entries without effect on what trained adapters compute, and the entries that AdapterConfig
-// reads. fan_in_fan_out says how PEFT stores the base layer, and the others configure the
-// initialization or only an initialization that is refused.
+// Entries that do not affect what trained adapters compute, and entries that AdapterConfig reads.
+// fan_in_fan_out describes how PEFT stores the base layer; the others configure initializations.
 constexpr std::string_view known_entries =
     " alpha_pattern auto_mapping base_model_name_or_path corda_config eva_config exclude_modules "
     "fan_in_fan_out inference_mode init_lora_weights layers_pattern layers_to_transform "
@@ -74,8 +73,8 @@ constexpr std::string_view known_entries =
     "qalora_group_size r rank_pattern revision runtime_config target_modules task_type "
     "use_rslora ";
 
-// Initializations of PEFT that leave the weights of the base model as they are. The others (pissa,
-// olora, corda, loftq, lora_ga) subtract something from them, also when adapters are loaded.
+// PEFT's initializations that do not change the weights of the base model. The others (pissa,
+// olora, corda, loftq, lora_ga) subtract something from them, even when adapters are loaded.
 constexpr std::string_view initializations[] = {"gaussian", "eva", "orthogonal", "mica"};
 
 void check_initialization(const json& kind) {
@@ -88,10 +87,10 @@ void check_initialization(const json& kind) {
                      shown(kind));
 }
 
-// An adapter_config.json of PEFT.
+// The contents of PEFT's adapter_config.json.
 class AdapterConfig {
  public:
-  // Throws ValueError for entries that weft does not support, and for unknown entries.
+  // Throws ValueError for unknown entries and for values that weft does not support.
   explicit AdapterConfig(json config) : config_(std::move(config)) {
     if (!config_.is_object()) fail<ValueError>("configuration", "an object", config_.type_name());
     const json required = required_entries();
@@ -101,7 +100,7 @@ class AdapterConfig {
         if (value != only && !(only.is_null() && value.empty()))
           fail<ValueError>(name, only.dump(), shown(value));
       } else if (known_entries.find(' ' + name + ' ') == known_entries.npos) {
-        fail<ValueError>(name, "an entry that is known", shown(value));
+        fail<ValueError>(name, "a known entry", shown(value));
       }
     }
     check_initialization(entry(config_, "init_lora_weights"));
@@ -117,14 +116,14 @@ class AdapterConfig {
                         .dropout = entry_or(config_, "lora_dropout", 0.0)};
     constexpr std::int64_t highest = std::numeric_limits<std::int32_t>::max();
     if (options.rank < 1 || options.rank > highest)
-      fail<ValueError>("r", str_cat("an integer of 1 … ", highest), options.rank);
+      fail<ValueError>("r", str_cat("an integer from 1 to ", highest), options.rank);
     // Kalajdzievski, 2023: alpha / √rank instead of alpha / rank.
     if (entry_or(config_, "use_rslora", false))
       options.alpha *= std::sqrt(static_cast<double>(options.rank));
     return options;
   }
 
-  // Returns whether PEFT gives a layer an adapter.
+  // Returns whether PEFT adds an adapter to a layer.
   bool is_target(const std::string& layer) const {
     const json &excluded = entry(config_, "exclude_modules"),
                &targets = entry(config_, "target_modules");
@@ -145,8 +144,9 @@ class AdapterConfig {
     });
   }
 
-  // The index of a layer is the first number in its name after a name of layers_pattern, or after
-  // any name but the first.
+  // Returns whether the layer's index is in layers_to_transform. The index is the first number in
+  // its name that follows a name in layers_pattern; without layers_pattern, the first number from
+  // the third part of the name on.
   bool is_transformed(const std::string& layer) const {
     const json &indices = entry(config_, "layers_to_transform"),
                &pattern = entry(config_, "layers_pattern");
@@ -166,9 +166,9 @@ class AdapterConfig {
     return false;
   }
 
-  // Returns the entry `name` as PEFT takes it for a layer: from the pattern that matches the end of
-  // the layer's name, or else from the configuration. In JSON that was parsed, the order of
-  // patterns is lost: it throws ValueError if patterns with different values match.
+  // Returns the value of the entry `name` for a layer, as PEFT determines it: from the pattern that
+  // matches the end of the layer's name, or else from the configuration. Parsed JSON does not keep
+  // the order of patterns. Therefore, throws ValueError if patterns with different values match.
   json pattern_value(const char* patterns, const std::string& layer, const char* name) const {
     json result = {{name, entry(config_, name)}};
     const json& all = entry(config_, patterns);
@@ -188,8 +188,8 @@ class AdapterConfig {
   json config_;
 };
 
-// The linear layers of a model by the names that they have in the adapters' file: those of the
-// first layout that has them all, or of weft.
+// The linear layers of a model, by their names in the adapters' file. The names are those of the
+// first layout that contains all of them, or else of the last layout.
 template <class T>
 struct AdaptedLayers {
   std::map<std::string, NamedLinear<T>> found;
@@ -214,8 +214,8 @@ AdaptedLayers<T> layers_of(const std::vector<NamedLinear<T>>& layers,
   return result;
 }
 
-// Returns the name of a target layer that has no adapter, unlike the same layer of other blocks, or
-// "" if there is none.
+// Returns the name of a target layer that has no adapter although the same layer of another block
+// has one, or "" if there is none.
 template <class T>
 std::string layer_without_adapter(const std::vector<NamedLinear<T>>& layers,
                                   const AdaptedLayers<T>& adapted, const AdapterConfig& config) {
@@ -247,8 +247,8 @@ void save_lora(const fs::path& folder, const Module<T>& model, Layout layout,
   SafetensorsWriter writer(folder / "adapter_model.safetensors");
   std::set<std::string> targets;
   std::optional<LoraOptions> options;
-  json ranks = json::object(), alphas = json::object();  // of layers that differ from the first
-  // The layers are only read.
+  json ranks = json::object(), alphas = json::object();  // for layers that differ from the first
+  // The const_cast is safe, because the layers are only read.
   for (const auto& [name, linear] : named_linear_layers(const_cast<Module<T>&>(model))) {
     const auto* lora = dynamic_cast<const Lora<T>*>(linear->map.get());
     if (!lora) continue;
@@ -263,7 +263,7 @@ void save_lora(const fs::path& folder, const Module<T>& model, Layout layout,
       writer.tensor<T>(prefix + layer + end, value.shape(), [tensor = value] { return tensor; });
     }
   }
-  if (!options) fail<ValueError>("save_lora", "a model with adapters", "one without");
+  if (!options) fail<ValueError>("save_lora", "a model with adapters", "a model without adapters");
   const json config = {{"peft_type", "LORA"},
                        {"base_model_name_or_path", base},
                        {"r", options->rank},
@@ -316,13 +316,15 @@ Index load_lora(const fs::path& folder, Module<T>& model) {
   std::map<Linear<T>*, std::unique_ptr<Lora<T>>> adapters;
   for (const auto& [name, layer] : layers.found) {
     Linear<T>* const linear = layer.linear;
-    if (linear->map) fail<ValueError>("load_lora: " + name, "a layer without an adapter", "one");
+    if (linear->map)
+      fail<ValueError>("load_lora: " + name, "a layer without an adapter", "a layer with one");
     const LoraOptions options = in_config([&, &own = name] {
       if (!adapter_config.is_target(own))
-        fail<ValueError>("target_modules", "every layer with adapter weights", own);
+        fail<ValueError>("target_modules", "all layers with adapter weights",
+                         "a list without " + own);
       return adapter_config.options(own);
     });
-    // Read before memory of the rank is taken.
+    // Reads the file before allocating memory that depends on the rank.
     const auto read = [&, &own = name](const std::string& end, const Shape& shape) {
       Tensor<T> value = file.tensor<T>(prefix + own + end, shape);
       check_finite(own + end, value);

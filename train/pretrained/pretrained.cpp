@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Calls `read`, and names the file in what it throws.
+// Calls `read`. Rethrows a ValueError or ShapeError as a FileError that names the file.
 template <class Read>
 auto in_file(const fs::path& path, const Read& read) {
   const auto named = [&](const Error& error) {
@@ -37,7 +37,8 @@ auto in_file(const fs::path& path, const Read& read) {
 
 // --- Models whose sizes come from a file -----------------------------------------------------
 
-// Whether a model has a table of sinusoids, which no file contains.
+// Whether a model has a table of sinusoids. The table is computed, so its size is not limited by
+// the size of a file.
 template <class Options>
 bool has_sinusoids(const Options&) {
   return false;
@@ -47,8 +48,9 @@ bool has_sinusoids(const EncoderDecoderOptions& options) {
 }
 bool has_sinusoids(const EncoderClassifierOptions& options) { return !options.learned_positions; }
 
-// Creates a model of zeros. Throws FileError, before much memory is taken, if it is larger than the
-// weights: `described` is the file of the options, `weights` that of `stored` numbers.
+// Creates a model with zeros as weights. Throws FileError, before allocating much memory, if the
+// model has more weights than the file contains. `described` is the file with the options, and
+// `stored` is the number of values in `weights`.
 template <class Model, class Options>
 Model make_model(const Options& options, const fs::path& described, const fs::path& weights,
                  std::uint64_t stored) {
@@ -58,7 +60,7 @@ Model make_model(const Options& options, const fs::path& described, const fs::pa
         options.max_len > most_sinusoids / options.transformer.num_hiddens)
       fail_on_file(described, str_cat("max_len · num_hiddens of at most ", most_sinusoids),
                    str_cat(options.max_len, " · ", options.transformer.num_hiddens));
-  // Some initializations replace what a layer has drawn.
+  // Some initializations draw the weights of a layer a second time.
   const std::uint64_t most_drawn = 2 * stored;
   Random zeros = Random::zeros(most_drawn);
   return in_file(described, [&] {
@@ -66,8 +68,9 @@ Model make_model(const Options& options, const fs::path& described, const fs::pa
       return Model(options, zeros);
     } catch (const ValueError&) {
       if (zeros.state().draws > most_drawn)
-        fail_on_file(described, str_cat("a model of the ", stored, " weights of ", quoted(weights)),
-                     "a larger one");
+        fail_on_file(described,
+                     str_cat("a model with at most the ", stored, " weights of ", quoted(weights)),
+                     "a larger model");
       throw;
     }
   });
@@ -103,7 +106,7 @@ LoadedModel<Model> load_trained(const fs::path& checkpoint, const LoadModelOptio
 
 // --- Folders of Hugging Face models ---------------------------------------------------------
 
-// The contents of config.json and generation_config.json.
+// The relevant contents of config.json and generation_config.json.
 template <class Options>
 struct Configuration {
   Options options;
@@ -112,7 +115,7 @@ struct Configuration {
   TokenId decoder_start_token_id = Vocabulary::bos;
 };
 
-// Whether a file has a dataset whose name ends like this.
+// Whether a file contains a dataset whose name ends with `end`.
 bool has_dataset(const TensorFile& weights, std::string_view end) {
   return std::ranges::any_of(weights.datasets(),
                              [&](const std::string& name) { return name.ends_with(end); });
@@ -139,7 +142,7 @@ void read(ModelConfig& config, const TensorFile& weights, Configuration<BertOpti
   result.options = bert_options(config);
   result.vocabulary_size = result.options.vocabulary_size;
   result.options.pooler = has_dataset(weights, "pooler.dense.weight") ||
-                          has_dataset(weights, "pooler/weight");  // Hugging Face's, and weft's
+                          has_dataset(weights, "pooler/weight");  // the name in weft's files
 }
 
 // Calls read(config) with the contents of a JSON file.
@@ -199,7 +202,7 @@ LoadedModel<Model> load_folder(const fs::path& folder, const LoadModelOptions& l
   return loaded;
 }
 
-// Loads a checkpoint, or calls `load_pretrained` for a folder with config.json.
+// Loads a checkpoint, or calls `load_pretrained` if `path` is a folder with config.json.
 template <class T, class Model, class Load>
 LoadedModel<Model> load_model(const fs::path& path, const LoadModelOptions& options,
                               const Load& load_pretrained) {
@@ -207,13 +210,13 @@ LoadedModel<Model> load_model(const fs::path& path, const LoadModelOptions& opti
   if (!fs::is_directory(path, error)) return load_trained<T, Model>(path, options);
   if (fs::exists(fs::symlink_status(path / "config.json", error))) return load_pretrained();
   if (fs::exists(path / "best.h5", error)) return load_trained<T, Model>(path / "best.h5", options);
-  fail_on_file(path / "config.json", "a file, or best.h5 in the same folder", "none");
+  fail_on_file(path, "a folder with config.json or best.h5", "neither file");
 }
 
 template <class T>
 void save(const fs::path& folder, const Module<T>& model, const ModelConfig& config,
           const SaveWeightsOptions& options) {
-  std::error_code error;  // or writing fails, and says why
+  std::error_code error;  // ignored: if it fails, writing the files throws with the reason
   fs::create_directories(folder, error);
   save_weights(folder / "model.safetensors", model, options);
   const std::string text = config.entries().dump(2) + "\n";
@@ -227,7 +230,7 @@ fs::path pretrained_weights(const fs::path& folder) {
   for (const char* const name : {"model.safetensors", "model.safetensors.index.json", "model.h5"})
     if (fs::exists(folder / name, error)) return folder / name;
   fail_on_file(folder, "model.safetensors, model.safetensors.index.json or model.h5",
-               "none of them");
+               "none of these files");
 }
 
 template <class T>
@@ -238,7 +241,7 @@ LoadedModel<Gpt<T>> load_gpt(const fs::path& path, const LoadModelOptions& optio
 template <class T>
 LoadedModel<Bert<T>> load_bert(const fs::path& path, const LoadModelOptions& options) {
   return load_model<T, Bert<T>>(path, options, [&] {
-    // Heads for what a model was trained for are no part of a Bert.
+    // A Bert has no heads for the tasks that the model was trained for.
     return load_folder<Bert<T>>(
         path, options, {.ignore_unexpected = {"cls\\..*", "(lm_head|classifier|qa_outputs)\\..*"}});
   });

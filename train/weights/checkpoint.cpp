@@ -18,13 +18,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Files of other versions are rejected, as their layout is unknown.
+// The version of the format. Files with a different version are rejected.
 constexpr std::int64_t format_version = 1;
 
+<<<<<<< HEAD
 // The attribute of the file with the model's type.
+=======
+// The group of a model's options, and the file attribute with the model's type.
+constexpr const char* options_group = "model_options";
+>>>>>>> prose-a
 constexpr const char* type_attribute = "model_type";
 
-// The tokens of a tokenizer as state.
+// The state of a tokenizer: its tokens as text.
 template <class T>
 struct TokenizerText : Stateful<T> {
   void state(State<T>& state) override {
@@ -35,7 +40,8 @@ struct TokenizerText : Stateful<T> {
   Tokenizer::Text text;
 };
 
-// The same for a tokenizer that a program uses: loading compares it with that of the checkpoint.
+// The state of a tokenizer that a program uses. Loading throws ValueError if the tokens in the
+// checkpoint differ.
 template <class T>
 class TokenizerState final : public TokenizerText<T> {
  public:
@@ -52,7 +58,7 @@ class TokenizerState final : public TokenizerText<T> {
   Tokenizer::Text expected_;
 };
 
-// A model's parameters and buffers as state, to load.
+// A model's parameters and buffers as state, for loading.
 template <class T>
 class ModelState final : public Stateful<T> {
  public:
@@ -80,13 +86,13 @@ const char* type_of() {
   return std::is_same_v<Value, Tensor<float>> ? "float32" : "float64";
 }
 
-// The state of an object read from a file, kept separately until all of it is checked.
+// The state of an object read from a file. It is kept separately until everything has been checked.
 template <class T>
 class StagedState {
  public:
-  // Reads everything that `object` names from the datasets of a group. The object is not changed.
-  // Throws FileError when the file has other names, shapes or types, listing all of them, and
-  // NonFiniteError for a NaN or an infinity in a tensor.
+  // Reads all values that `object` registers from `datasets`, which are the datasets of a group.
+  // The object does not change. Throws FileError, listing all differences, if names, shapes or
+  // types differ, and NonFiniteError for a NaN or an infinity in a tensor.
   StagedState(const Hdf5File& file, const std::string& group, PathsByName datasets,
               Stateful<T>& object)
       : location_(quoted(file.path()) + ' ' + group), object_(object) {
@@ -137,39 +143,39 @@ class StagedState {
     if (!differences.empty())
       throw FileError(str_cat(
           location_,
-          ": expected the names, shapes and types of the object to load, got different ones",
+          ": expected the names, shapes and types of the object to load, got different contents",
           differences));
   }
 
-  // Swaps the values that were read with the object's; a second call restores the object. Throws
-  // ValueError where the object does not name the same again; what was named before that is
-  // swapped.
+  // Swaps the values read from the file with those of the object; a second call restores the
+  // object. Throws ValueError if the object does not register the same values as before; values
+  // registered before the error remain swapped.
   void exchange() {
     auto next = values_.begin();
     visit_state(object_, [&]<class Value>(const std::string& name, Value& value) {
       Value* const read = next == values_.end() ? nullptr : std::get_if<Value>(&*next++);
       if (!read)
         fail<ValueError>(str_cat("state: ", name),
-                         "the same names and types each time, in the same order", "another");
+                         "the same values on each call, in the same order", "a different value");
       if constexpr (requires { value.shape(); })
         if (value.shape() != read->shape())
           fail<ValueError>(str_cat("state: tensor ", name), read->shape(), value.shape());
       std::swap(value, *read);
     });
-    if (next != values_.end()) fail<ValueError>("state", "the same names each time", "fewer");
+    if (next != values_.end())
+      fail<ValueError>("state", "the same values on each call", "fewer values");
   }
 
-  // Exchanges once more, as far as the first time.
+  // Undoes `exchange`, even if it stopped with an exception.
   void restore() {
     try {
       exchange();
     } catch (...) {
-      // Where the first exchange has ended, too.
+      // The first exchange stopped at the same value.
     }
   }
 
-  // Calls the object's `check_state`, and adds the file and the group to the message of its
-  // ValueError.
+  // Calls the object's `check_state`. Adds the file and the group to the message of a ValueError.
   void check() const {
     try {
       object_.check_state();
@@ -181,13 +187,14 @@ class StagedState {
  private:
   std::string location_;
   Stateful<T>& object_;
-  // In the order in which the object names them.
+  // In the order in which the object registers them.
   std::vector<
       std::variant<Tensor<T>, std::int64_t, bool, double, std::string, Tensor<std::int32_t>>>
       values_;
 };
 
-// Throws ValueError when the group of a state contains that of another, or is that of the model.
+// Throws ValueError if the group of a state contains another state's group, the model or its
+// options, or is inside one of them.
 template <class T>
 void check_apart(const NamedStates<T>& states) {
   std::vector<std::string> groups{"model", options_group};
@@ -195,11 +202,11 @@ void check_apart(const NamedStates<T>& states) {
   for (auto inner = groups.begin(); inner != groups.end(); ++inner)
     for (auto outer = groups.begin(); outer != groups.end(); ++outer)
       if (inner != outer && (*inner + '.').starts_with(*outer + '.'))
-        fail<ValueError>("checkpoint: state '" + *inner + '\'',
-                         "a group apart from those of the others", "one in '" + *outer + '\'');
+        fail<ValueError>("checkpoint: state '" + *inner + '\'', "a group outside all other groups",
+                         "a group in '" + *outer + '\'');
 }
 
-// Adds a tensor, or a value of another kind, of a group.
+// Adds a value to a group: a tensor, a list, a number or a string.
 template <class Value>
 void add(Hdf5Writer& writer, const std::string& group, const std::string& name,
          const Value& value) {
@@ -220,17 +227,17 @@ void add(Hdf5Writer& writer, const std::string& group, const std::string& name,
 Hdf5File open_checkpoint(const fs::path& path) {
   Hdf5File file = Hdf5File::open_verified(path);
   if (!file.has_attribute("/", "format_version"))
-    fail_on_file(path, "a checkpoint", "another file of weft");
+    fail_on_file(path, "a checkpoint", "a file without format_version");
   if (const auto version = file.attribute<std::int64_t>("/", "format_version");
       version != format_version)
     fail_on_file(path, str_cat("a checkpoint of format ", format_version),
-                 str_cat("one of format ", version, ", written by weft ",
+                 str_cat("format ", version, ", written by weft ",
                          file.attribute<std::string>("/", "weft_version")));
   return file;
 }
 
-// Loads all objects or none. With `averaged`, the parameters of the model are their averages where
-// the file has some.
+// Loads all objects or none. If `averaged`, a model's parameters are set to their averages if the
+// file contains them.
 template <class T>
 void load(const Hdf5File& file, const NamedStates<T>& states, bool averaged = false) {
   std::vector<StagedState<T>> staged;
@@ -242,7 +249,7 @@ void load(const Hdf5File& file, const NamedStates<T>& states, bool averaged = fa
     if (averaged) (void)use_average(file, "", datasets);
     staged.emplace_back(file, group, std::move(datasets), *object);
   }
-  std::size_t begun = 0;  // to exchange
+  std::size_t begun = 0;  // the number of states whose exchange has begun
   try {
     for (StagedState<T>& state : staged) {
       ++begun;
@@ -250,7 +257,7 @@ void load(const Hdf5File& file, const NamedStates<T>& states, bool averaged = fa
     }
     for (const StagedState<T>& state : staged) state.check();
   } catch (...) {
-    // The last first, as two objects may name the same.
+    // In reverse order, because two objects may register the same variable.
     while (begun > 0) staged[--begun].restore();
     throw;
   }
@@ -320,7 +327,7 @@ ModelDescription load_model_description(const fs::path& path) {
   const Hdf5File file = open_checkpoint(path);
   if (!file.has_attribute("/", type_attribute))
     fail_on_file(path, "a checkpoint with the options of its model",
-                 str_cat("a checkpoint without them, written by weft ",
+                 str_cat("a checkpoint without options, written by weft ",
                          file.attribute<std::string>("/", "weft_version")));
   ModelDescription description{file.attribute<std::string>("/", type_attribute), {}};
   if (!file.has_group(options_group)) return description;

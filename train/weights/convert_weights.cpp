@@ -19,10 +19,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The weight of a Gpt's output layer, which may be the token embedding.
+// The weight of a Gpt's output layer. It may be tied to the token embedding.
 const std::string output_weight = "output.weight";
 
-// The datasets that weights are read from, and their layout.
+// The datasets with weights in a file, and their layout.
 struct Contents {
   PathsByName paths;
   const WeightLayout* layout;
@@ -44,10 +44,10 @@ Contents contents_of(const TensorFile& file) {
   return contents;
 }
 
-// A weight in the file that is read.
+// A weight in the input file.
 struct Source {
   std::string path;
-  std::string type;  // of its numbers
+  std::string type;  // the type of its numbers
   StoredForm form;
 
   bool is_wide() const { return type.ends_with("float64"); }
@@ -92,9 +92,9 @@ class Conversion {
       fail_on_file(
           file_->path(),
           "a layout that convert_weights reads (" + first_of(layouts, layouts.size()) + ')',
-          "the layout " + report_.layout + ", whose weights only load_weights can read");
+          "the layout " + report_.layout + ", which only load_weights can read");
     if (!weight_layout(options_.layout).is_convertible())
-      fail_on_file(file_->path(), "a layout that can be written without a model's number of heads",
+      fail_on_file(file_->path(), "a layout that does not depend on the number of heads",
                    to_string(options_.layout));
     PathsByName& paths = contents.paths;
     const bool keeps_names = contents.layout->rewrites_model && datasets_.has_own_names();
@@ -114,11 +114,11 @@ class Conversion {
             is_used |= add_source(layout, weight.name.substr(prefix.size()), weight, opened);
       if (!is_used) report_.unused.push_back(dataset);
     }
-    if (sources_.empty()) fail_on_file(file_->path(), "weights", "none");
+    if (sources_.empty()) fail_on_file(file_->path(), "weights", "a file without weights");
     if (options_.layout == Layout::weft) remove_tied();
   }
 
-  // What stands before the names of a Gpt or a Bert; empty where the names stay as they are.
+  // Returns the prefix of the names of a Gpt or a Bert, or "" if names are not translated.
   std::string prefix_of(const WeightLayout& layout, const PathsByName& paths) const {
     if (!layout.has_all_names && datasets_.has_own_names()) return "";
     for (const auto& [dataset, path] : paths)
@@ -128,12 +128,13 @@ class Conversion {
     return "";
   }
 
-  // Returns false when the weight is no part of the model.
+  // Returns false if the weight is not part of the model.
   bool add_source(const WeightLayout& layout, const std::string& name, const WeightPart& weight,
                   const StoredDataset& dataset) {
     if (layout.dataset_of(name).name.empty()) return false;
     const Shape shape = dataset.shape();
-    const bool is_vector = layout.splits_axes && name.ends_with(".bias");  // TensorFlow has rows
+    // TensorFlow stores biases with several axes.
+    const bool is_vector = layout.splits_axes && name.ends_with(".bias");
     StoredForm form{.parameter = is_vector ? Shape{shape.elements()} : shape,
                     .splits_axes = layout.splits_axes,
                     .parts = weight.parts,
@@ -155,8 +156,8 @@ class Conversion {
     return true;
   }
 
-  // The name in a model of weft for the common form of PyTorch's names, where the attention of
-  // encoders and of decoders is called the same.
+  // Translates a name from the common form of PyTorch's names, in which the attention of encoders
+  // and of decoders has the same name, to weft's.
   std::string own_name(std::string name) const {
     const std::string common = "self_attention.", encoders = "attention.";
     const std::size_t at = name.find(common);
@@ -165,7 +166,8 @@ class Conversion {
     return name;
   }
 
-  // weft writes a weight with two names once.
+  // Removes the output layer if it equals the token embedding, because weft stores tied weights
+  // once.
   void remove_tied() {
     const auto tokens = sources_.find(token_embedding), output = sources_.find(output_weight);
     if (tokens == sources_.end() || output == sources_.end() ||
@@ -183,7 +185,7 @@ class Conversion {
   }
 
   void add_datasets() {
-    // GPT-2's state_dict has both names.
+    // GPT-2's state_dict contains tied weights under both names.
     const auto tokens = sources_.find(token_embedding);
     if ((options_.layout == Layout::nanogpt || options_.layout == Layout::gpt2) &&
         tokens != sources_.end())
@@ -191,7 +193,7 @@ class Conversion {
     for (const auto& [name, source] : sources_)
       if (!datasets_.add("", {name, source.form.parameter, source.form.parameter.rank() == 2}))
         fail_on_file(file_->path(),
-                     str_cat("weights with names in the layout ", to_string(options_.layout)),
+                     str_cat("only weights with names in the layout ", to_string(options_.layout)),
                      name);
     datasets_.complete(quoted(file_->path()) + ": ");
   }
@@ -208,7 +210,7 @@ class Conversion {
     writer.template tensor<T>(dataset, parts.front().form.dataset(), make, storage_of(parts));
   }
 
-  // The type of the numbers that are read, unless the options or a mixture of types say another.
+  // Returns the type set by the options, or else the type in the input if all parts have the same.
   StorageType storage_of(const Parts& parts) const {
     if (options_.storage != StorageType::same) return options_.storage;
     for (const StorageType type : {StorageType::bfloat16, StorageType::float16})
@@ -242,9 +244,9 @@ std::string weights_layout(const TensorFile& file) { return contents_of(file).la
 
 ConvertWeightsReport convert_weights(const fs::path& from, const fs::path& to,
                                      const SaveWeightsOptions& options, bool averaged) {
-  // Saving replaces the whole file, with all that is not converted.
+  // Saving replaces the whole file, including everything that is not converted.
   if (std::error_code error; fs::equivalent(from, to, error))
-    fail_on_file(to, "another file than the one that is read", "the same one");
+    fail_on_file(to, "an output file that is not the input file", "the input file");
   SaveWeightsOptions own = options;
   if (is_safetensors(to) && own.layout == Layout::weft) own.layout = Layout::pytorch;
   return Conversion(from, own, averaged).write(to);

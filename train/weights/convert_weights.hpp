@@ -1,4 +1,4 @@
-// convert_weights: writes the weights of a file under the names of another program.
+// convert_weights: converts a weight file to the names and the format of another program.
 #pragma once
 
 #include <filesystem>
@@ -11,37 +11,42 @@
 
 namespace weft {
 
-// What convert_weights did.
+// The result of convert_weights.
 struct [[nodiscard]] ConvertWeightsReport {
-  // What `weights_layout` says of the file that was read.
+  // The layout of the input file, as returned by `weights_layout`.
   std::string layout;
-  // Whether the weights are a checkpoint's moving average of them.
+  // Whether the input was a checkpoint whose moving averages were written instead of the
+  // parameters.
   bool averaged = false;
-  // The number of datasets that were written.
+  // The number of datasets written.
   Index written = 0;
-  // The names of the datasets that were not converted: causal masks, other state of a checkpoint,
-  // layers outside the model.
+  // The datasets that were not converted: causal masks, other state of a checkpoint, layers that
+  // are not part of the model.
   std::vector<std::string> unused;
 };
 
-// Returns the layout of a file of weights, by its names: "weft" or one of `loadable_layouts()`.
-// Throws FileError.
+// Returns the layout of a weight file, which it recognizes by the names of the datasets: "weft" or
+// one of `loadable_layouts()`. Throws FileError if the file cannot be read.
 WEFT_API std::string weights_layout(const TensorFile& file);
 
-// Returns the names of the layouts that `convert_weights` reads: "weft" and those of
-// `loadable_layouts()` whose files describe the weights without a model.
+// Returns the layouts that `convert_weights` can read: "weft", and those of `loadable_layouts()`
+// whose weights can be read without the model.
 WEFT_API std::vector<std::string> convertible_layouts();
 
-// Reads a file in one of `convertible_layouts()`, without a model, and writes its weights as
-// `save_weights` does; numbers keep their type unless `options.storage` says another. Names change
-// only where a Gpt or a Bert has others in one of the layouts, so a state_dict of another model
-// stays as it is, flat or nested: only `save_weights`, which has the model, writes the names of
-// torch.nn's modules. Of a checkpoint with an ExponentialMovingAverage, the weights are the
-// averages if `averaged` is true. Only one dataset at a time is in memory. Throws FileError for a
-// file that cannot be read, is `to` itself (also under another name), has two datasets for one
-// weight or no weights, or has weights without a name in the new layout, ValueError for a number
-// that overflows the storage type, and NonFiniteError for a NaN or an infinity; nothing is then
-// written.
+// Reads the weights of a file in one of `convertible_layouts()` and writes them to `to`, like
+// `save_weights`, but without a model.
+//
+// The weights keep their floating-point type unless `options.storage` sets another type. Names are
+// translated only if the input or the output layout belongs to an architecture, such as gpt2 or
+// bert; the names of other state_dicts remain, whether flat or nested. Only `save_weights`, which
+// knows the model, can write the names of torch.nn's modules. If the input is a checkpoint with an
+// ExponentialMovingAverage and `averaged` is true, the averages are written. Only one dataset at a
+// time is in memory.
+//
+// Throws FileError if the input cannot be read, if it is the same file as `to` (even under a
+// different name), or if it contains no weights, two datasets for the same weight, or a weight
+// without a name in the output layout. Throws ValueError if a number overflows the storage type,
+// and NonFiniteError for a NaN or an infinity. On error, nothing is written.
 //   const auto report = convert_weights("gpt2.h5", "nanogpt.h5", {.layout = Layout::nanogpt});
 WEFT_API ConvertWeightsReport convert_weights(const std::filesystem::path& from,
                                               const std::filesystem::path& to,

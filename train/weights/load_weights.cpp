@@ -22,8 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::vector<std::string>;
 
-// Removes the datasets outside a prefix, of which it returns the names, and the prefix of the
-// others.
+// Removes the prefix from all names. Datasets without the prefix are removed, and their names
+// returned.
 Names remove_prefix(const std::string& prefix, PathsByName& paths) {
   Names outside;
   PathsByName inside;
@@ -40,7 +40,7 @@ void remove_group(const std::string& group, PathsByName& paths) {
   std::erase_if(paths, [&](const auto& entry) { return entry.first.starts_with(group + '.'); });
 }
 
-// One load: finds the dataset of each parameter, then reads them.
+// Loads the weights of a model: first finds the dataset of each parameter, then reads the datasets.
 template <class T>
 class Loader {
  public:
@@ -62,7 +62,7 @@ class Loader {
     find_datasets();
     if (!differences_.empty() || matches_.empty())
       throw FileError(str_cat(quoted(path), ": expected the parameters of the model, got ",
-                              matches_.empty() ? "none of them" : "different ones",
+                              matches_.empty() ? "no matching datasets" : "different contents",
                               sources_.layout->marks.empty() ? "" : ", layout " + report_.layout,
                               differences_));
   }
@@ -96,11 +96,11 @@ class Loader {
 
  private:
   struct Match {
-    std::size_t index;  // of the parameter
+    std::size_t index;  // the index of the parameter
     WeightSource source;
     StoredDataset dataset;
     StoredForm form;
-    bool is_tied;  // further names of a parameter
+    bool is_tied;  // whether the parameter has another, earlier match
   };
 
   void find_sources(const std::string& group, const std::string& prefix) {
@@ -120,8 +120,8 @@ class Loader {
     differences_.ambiguous = sources_.ambiguous;
   }
 
-  // Reads the average of a checkpoint that has one. Returns the names of the datasets that it
-  // replaces.
+  // Replaces the parameters in a checkpoint by their averages, if it contains them. Returns the
+  // names of the replaced datasets.
   Names take_average(PathsByName& paths) {
     Names replaced = use_average(*file_, "model.", paths);
     report_.averaged = !replaced.empty();
@@ -129,8 +129,9 @@ class Loader {
     return replaced;
   }
 
-  // Finds the dataset of each parameter. Records those that have another shape or type, and those
-  // that are missing or unexpected: in the report when they are ignored.
+  // Finds the dataset of each parameter. Records shapes and types that do not match. Missing
+  // parameters and unexpected datasets are recorded in the report if they are ignored, otherwise as
+  // differences.
   void find_datasets() {
     for (const auto& [index, source] : sources_.found)
       if (!is_excluded(index)) add_match(index, source);
@@ -186,8 +187,8 @@ class Loader {
                                                    : str_cat(name, " (", source, ')'));
   }
 
-  // Whether it is a bias that save_weights writes for a weight without one: zeros in all parts of
-  // the dataset that no parameter has.
+  // Returns whether a dataset is a bias that save_weights writes for a layer without bias: all
+  // parts that belong to no parameter are zeros.
   bool is_zero_bias(const WeightSource& source) const {
     const std::string end = "bias";
     if (!sources_.layout->has_all_biases || !source.weight.name.ends_with('.' + end)) return false;
@@ -211,14 +212,15 @@ class Loader {
            has_values(dataset, unused, Tensor<T>(unused.parameter));
   }
 
-  // In the message, with the unexpected datasets that may be meant.
+  // Records a missing parameter. The message proposes unexpected datasets that may contain it.
   void add_missing(const ModelWeight& weight) {
     std::string text = str_cat(weight.name, ' ', weight.shape);
     if (differences_.missing.size() < Differences::shown) text += proposals(weight);
     differences_.missing.push_back(std::move(text));
   }
 
-  // Datasets of a similar name, then those of the parameter's shape; the nearest names first.
+  // Returns the names of datasets that may contain a missing parameter: datasets with a similar
+  // name, then datasets with its shape, each sorted by the distance of names.
   std::string proposals(const ModelWeight& weight) const {
     constexpr std::size_t max_compared = 4000, max_opened = 300, proposed = 3;
     struct Candidate {
@@ -226,11 +228,11 @@ class Loader {
       std::string name;
       const WeightSource* source;
     };
-    // As a part, which the bias of a cell is.
+    // parts = 2: in Keras, a dataset contains both biases of a cell.
     if (const std::string unknown =
             weight.unknown_in(*sources_.layout, {.name = weight.name, .parts = 2});
         !unknown.empty())
-      return str_cat(" (", unknown, " are not read from this layout)");
+      return str_cat(" (", unknown, " cannot be read from this layout)");
     const std::string in_layout = sources_.layout->dataset_of(weight.name).name;
     std::vector<Candidate> candidates;
     for (const WeightSource& source : sources_.unexpected) {
@@ -259,12 +261,12 @@ class Loader {
     }
     std::string text;
     for (const auto& [what, names] :
-         {std::pair("of a similar name: ", &similar), {"of its shape: ", &of_shape}})
+         {std::pair("similar name: ", &similar), {"same shape: ", &of_shape}})
       if (!names->empty()) text += (text.empty() ? "" : "; ") + (what + first_of(*names, proposed));
     return text.empty() ? "" : " (" + text + ')';
   }
 
-  // Empty for a dataset that cannot be read.
+  // Returns the shape of a dataset, or [0] if the dataset cannot be read.
   Shape shape_of(const WeightSource& source) const {
     try {
       return file_->dataset(source.path).shape();
@@ -273,7 +275,7 @@ class Loader {
     }
   }
 
-  // Returns whether a parameter has another name in the file.
+  // Returns whether a parameter has a different name in the file.
   bool is_renamed(std::size_t index, const WeightSource& source) const {
     return source.dataset != sources_.prefix + weights_.all[index].name;
   }
@@ -283,7 +285,7 @@ class Loader {
     if (!has_values(match.dataset, match.form, *values_[match.index]))
       fail_on_file(file_->path(),
                    str_cat("equal values of the tied weights ", name, " and ", match.source),
-                   "different ones");
+                   "different values");
     report_.tied.push_back(str_cat(match.source, " as ", name));
   }
 
@@ -308,7 +310,7 @@ class Loader {
   WeightSources sources_;
   std::vector<Match> matches_;
   Differences differences_;
-  std::vector<std::optional<Tensor<T>>> values_;  // by the index of the parameter
+  std::vector<std::optional<Tensor<T>>> values_;  // by index of the parameter
   LoadWeightsReport report_;
 };
 

@@ -1,5 +1,5 @@
-// load_weights: reads a model's parameters and buffers from HDF5 and safetensors files of weft and
-// of other programs.
+// load_weights: loads a model's parameters and buffers from HDF5 and safetensors files written by
+// weft or by other programs.
 #pragma once
 
 #include <filesystem>
@@ -12,102 +12,109 @@
 
 namespace weft {
 
-// Replaces each match of a regular expression in a name. "$1" in `replacement` is the first group,
-// "$&" the match, "$$" a dollar sign. See name_pattern.hpp for the syntax.
+// Replaces each match of a regular expression in a name. In `replacement`, "$1" stands for the
+// first group, "$&" for the match and "$$" for a dollar sign. See name_pattern.hpp for the syntax.
 struct Rename {
-  std::string pattern, replacement;  // the expression, and what replaces its matches
+  std::string pattern, replacement;  // the regular expression, and the replacement of each match
 };
 
-// Names are dotted. Lists of names are of regular expressions, each for whole names: {"head\\..*"}
-// is every parameter of the head, {".*"} everything. A parameter with several names (tied weights)
-// is selected by any of them.
+// Options of load_weights. Names are dotted, such as "encoder.0.weight". Lists of names contain
+// regular expressions, each of which must match a whole name: {"head\\..*"} selects all parameters
+// of the head, {".*"} everything. A parameter with several names (tied weights) is selected if any
+// of its names matches.
 struct LoadWeightsOptions {
-  // The group of the parameters. When empty, they are searched at the root, in /model, and below
-  // the common prefix of all names in the file ("transformer/", "_orig_mod."). With "model", those
-  // of a checkpoint with a moving average are not the average.
+  // The HDF5 group that contains the parameters. If empty, they are searched at the root, in
+  // /model, and below each common prefix of all names in the file ("transformer/", "_orig_mod.").
+  // If set to "model", the parameters of a checkpoint are loaded even if it contains their moving
+  // averages.
   std::string group = "";
-  // Parameters that keep their values if the file does not contain them, by name as the report and
-  // the error list them.
+  // Parameters that may be missing in the file. They keep their values.
   std::vector<std::string> ignore_missing = {};
-  // Datasets of the file that are ignored if they are no parameters, by name as there.
+  // Datasets that may be in the file although the model has no such parameter. They are ignored.
+  // Both the name in the file and the name after translation (as shown in error messages) can
+  // match.
   std::vector<std::string> ignore_unexpected = {};
-  // Changes of names, one after the other: of those that the layout gives to the datasets, as the
-  // error lists them. {{"encoder.layer.(\\d+)", "blocks.$1"}}
+  // Changes to the names in the file, applied in order, after the file's layout has been translated
+  // to weft's names (as shown in error messages).
+  //   {{"encoder.layer.(\\d+)", "blocks.$1"}}
   std::vector<Rename> rename = {};
-  // The parameters that are loaded, all when empty; the others keep their values.
+  // The parameters to load; the others keep their values. If empty, all parameters are loaded.
   std::vector<std::string> only = {};
   std::vector<std::string> except = {};  // parameters that keep their values
-  // The start of the names in the file that are read, without which they are the parameters': all
-  // of the text, "student.".
+  // The prefix of the parameters' names in the file, such as "student.". It is matched literally
+  // and removed before the names are compared; datasets without it are not read.
   std::string prefix = "";
 };
 
-// Returns the names of all layouts that `load_weights` recognises, in the order in which it tries
+// Returns the names of all layouts that `load_weights` recognizes, in the order in which it tries
 // them: "state_dict", "nanoGPT", "GPT-2", …
 WEFT_API std::vector<std::string> loadable_layouts();
 
-// What was loaded. All names have '.' for '/'.
+// The result of load_weights. Names are dotted: '.' replaces '/'.
 struct [[nodiscard]] LoadWeightsReport {
-  // The layout of the file, one of `loadable_layouts()`: "GPT-2".
+  // The layout of the file, one of `loadable_layouts()`, for example "GPT-2".
   std::string layout;
   // The prefix of the parameters' names in the file: "", "model.", …
   std::string prefix;
-  // Whether the parameters are a checkpoint's moving average of them.
+  // Whether the file was a checkpoint whose moving averages were loaded instead of the parameters.
   bool averaged = false;
-  std::vector<std::string> loaded;  // parameters
-  // "attention.W_k.weight from self_attn.in_proj_weight, part 2 of 3": parameters with another name
-  // in the file.
+  std::vector<std::string> loaded;  // parameters that were loaded
+  // Parameters that have a different name in the file: "attention.W_k.weight from
+  // self_attn.in_proj_weight, part 2 of 3".
   std::vector<std::string> renamed;
-  // "head.weight from [8, 2]": parameters with another shape in the file, such as its transpose.
+  // Parameters that have a different shape in the file, such as the transposed shape: "head.weight
+  // from [8, 2]".
   std::vector<std::string> reshaped;
-  // "encoder.weight from float64": parameters with another type in the file.
+  // Parameters that have a different type in the file: "encoder.weight from float64".
   std::vector<std::string> converted;
-  // "output.weight as tokens.weight": datasets with a further name of a parameter (tied weights),
-  // whose values are those that were loaded.
+  // Datasets that repeat a tied parameter under another of its names, with equal values:
+  // "output.weight as tokens.weight".
   std::vector<std::string> tied;
-  std::vector<std::string> missing;     // ignored: parameters that keep their values
-  std::vector<std::string> unexpected;  // ignored: datasets of the file
-  // Parameters excluded by the options, and datasets without a parameter in the model: datasets
-  // outside the prefix, causal masks, optimizer states.
+  std::vector<std::string> missing;     // parameters not in the file, by `ignore_missing`
+  std::vector<std::string> unexpected;  // datasets not in the model, by `ignore_unexpected`
+  // Parameters excluded by `only` or `except`, and datasets that were not read because they are
+  // outside the prefix or are no parameters, such as causal masks and optimizer states.
   std::vector<std::string> unused;
 };
 
-// "loaded 98 parameters, layout Keras 3" and a line for each other list that is not empty, with the
-// first of its names; each line ends with '\n'.
+// Writes "loaded 98 parameters, layout Keras 3", then a line for each other non-empty list with its
+// first names. Each line ends with '\n'.
 WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& report);
 
-// Reads a model's parameters and buffers (below called parameters, too) from an HDF5 file, or from
-// safetensors (see open_tensor_file): what
-// `save_weights` and `save_checkpoint` write, and what users of other programs have. The layout is
-// recognised by the names in the file:
+// Loads a model's parameters and buffers from an HDF5 or safetensors file (see open_tensor_file).
+// Below, "parameters" includes buffers. Reads files written by `save_weights` and
+// `save_checkpoint`, and files of other programs. The layout is recognized by the names in the
+// file:
 //
-// - A PyTorch state_dict written with h5py, with dotted names as they are ("encoder.0.weight") or
-//   as groups ("encoder/0/weight"). The weights of torch.nn.MultiheadAttention (packed or not),
-//   TransformerEncoder, TransformerDecoder and their layers, and of the d2l.ai book's attention and
-//   transformer blocks, are found under their names there.
-// - State_dicts of nanoGPT and of transformers' GPT-2, Llama, Mistral, Qwen2, Qwen3, GPT-NeoX and
-//   BLOOM, for a Gpt, of its BERT, for a Bert, and of its T5, for an EncoderDecoder.
-// - Keras 3 (.weights.h5) and Keras 2 (.h5, the weights alone or a whole model), of which Dense,
-//   EinsumDense, Embedding, LayerNormalization and MultiHeadAttention are read, of Keras 3 also
-//   GRU (with `reset_after`), LSTM and SimpleRNN. Recurrent layers of Keras 2 and kernels of Conv1D
-//   have another form and are errors, also when `rename` gives them names of parameters.
-// - transformers' tf_model.h5 of GPT-2 and BERT.
+// - A PyTorch state_dict written with h5py, with dotted names ("encoder.0.weight") or with groups
+//   ("encoder/0/weight"). weft's layers also find the weights of torch.nn.MultiheadAttention
+//   (packed or not), TransformerEncoder, TransformerDecoder and their layers, and of the attention
+//   and transformer blocks of the d2l.ai book.
+// - A state_dict of nanoGPT, or of transformers' GPT-2, Llama, Mistral, Qwen2, Qwen3, GPT-NeoX or
+//   BLOOM, into a Gpt; of transformers' BERT into a Bert; of transformers' T5 into an
+//   EncoderDecoder.
+// - Keras 3 (.weights.h5) and Keras 2 (.h5, only weights or a whole model): Dense, EinsumDense,
+//   Embedding, LayerNormalization and MultiHeadAttention; from Keras 3 also GRU (with
+//   `reset_after`), LSTM and SimpleRNN. Recurrent layers of Keras 2 and Conv1D kernels are stored
+//   differently; loading them is an error, even if `rename` maps their names to parameters.
+// - tf_model.h5 of transformers' GPT-2 and BERT.
 //
-// Of a checkpoint with an ExponentialMovingAverage, the parameters are the averages. Biases of
-// zeros in a state_dict of GPT-2 and of torch.nn's modules need not be in the model. Weights of
-// Linear and recurrent layers are transposed where the layout has [in, out]; a parameter of a
-// module of your own is read as it is in the file.
+// If the file is a checkpoint with an ExponentialMovingAverage, the averages are loaded, unless
+// `group` or `prefix` is set. A state_dict of GPT-2 or of torch.nn's modules may contain biases
+// that the model lacks, if they are zero. Weights of Linear and recurrent layers are transposed if
+// the layout stores them as [in, out]; parameters of user-defined modules are not.
 //
-// Floating-point numbers of 16, 32 and 64 bits in either byte order are converted. A
-// parameter with several names (tied weights) may have any of them in the file, or several with
-// equal values. Loading takes the memory of the parameters a second time. Throws FileError when a
-// name is missing or unexpected and not ignored, a shape or type does not match, two datasets are
-// for one parameter (the message has the first names of each kind, and how many more there are; the
-// report of a load that ignores {".*"} has all that are missing or unexpected), two names of a
-// parameter have different values, no parameter is left to load, or the data cannot be read,
-// NonFiniteError for a NaN or an infinity, and ValueError for a model with other rotary pairs
-// than the layout, and if a pattern is no regular expression or takes too long to match a name; the
-// model is then unchanged.
+// Floating-point numbers of 16, 32 and 64 bits in either byte order are converted. The file may
+// contain a parameter with several names (tied weights) under any of them; if it contains several,
+// their values must be equal. While loading, memory holds a second copy of the parameters.
+//
+// Throws FileError if the data cannot be read, a parameter is missing or a dataset unexpected
+// (unless ignored), a shape or a type does not match, several datasets match one parameter, the
+// values of a tied parameter differ, or there is no parameter to load. The message lists the first
+// names of each kind and the number of further names; to see all of them, ignore {".*"} and print
+// the report. Throws NonFiniteError for a NaN or an infinity. Throws ValueError if the model has
+// different rotary pairs than the layout, or if a pattern is not a regular expression or takes too
+// long to match. On error, the model is unchanged.
 //   const auto report = load_weights("gpt2.h5", gpt, {.ignore_unexpected = {"lm_head\\..*"}});
 //   std::cout << report;
 template <class T>

@@ -11,7 +11,7 @@ namespace {
 
 bool is_digit(char c) { return '0' <= c && c <= '9'; }
 
-// Appends a replacement in the format of ECMAScript.
+// Appends a replacement in the syntax of ECMAScript.
 void append_format(std::string_view format, std::string_view name, const TextMatch& match,
                    std::string& result) {
   const auto group = [&](std::size_t index) {
@@ -31,7 +31,7 @@ void append_format(std::string_view format, std::string_view name, const TextMat
                               : name.substr(match.end);
       ++at;
     } else if (is_digit(next)) {
-      // Two digits if there is such a group, or one.
+      // Two digits if a group has this number, otherwise one digit.
       const std::size_t groups = match.group_begins.size();
       auto index = static_cast<std::size_t>(next - '0');
       std::size_t digits = 1;

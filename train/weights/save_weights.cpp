@@ -44,9 +44,10 @@ void save_weights(const std::filesystem::path& path, const Module<T>& model,
   auto weight = weights.all.begin();
   const auto add = [&](const ModelWeight& added, const Tensor<T>& value) {
     if (!datasets.add("save_weights: parameter ", added))
-      fail<ValueError>("save_weights: parameter " + added.name,
-                       str_cat("one with a name in the layout ", to_string(options.layout)),
-                       "another");
+      fail<ValueError>(
+          "save_weights",
+          str_cat("only parameters with names in the layout ", to_string(options.layout)),
+          added.name);
     check_finite(added.name, value);
     values.emplace(added.name, value);
   };

@@ -1,5 +1,5 @@
-// save_weights: writes a model's parameters and buffers to an HDF5 or a safetensors file, also for
-// other programs.
+// save_weights: saves a model's parameters and buffers to an HDF5 or safetensors file, optionally
+// in the layout of another program.
 #pragma once
 
 #include <filesystem>
@@ -12,32 +12,36 @@
 
 namespace weft {
 
-// The names of the datasets in a file, and which parameters are packed in one.
+// The layout of a weight file: the names of its datasets, and which parameters are packed into one
+// dataset.
 enum class Layout {
-  // weft's own: groups below /model.
+  // weft's layout: groups below /model.
   weft,
-  // A state_dict of PyTorch: "encoder.0.weight", or with groups for dots. Attention and transformer
-  // layers that torch.nn has, too, get its names and its packed projections
-  // ("layers.0.self_attn.in_proj_weight"), with zeros for biases that only the PyTorch layer has;
-  // all other names are the model's own.
+  // A PyTorch state_dict: with dotted names, "encoder.0.weight", or (`pytorch_nested`) with a group
+  // for each part of a name. Attention and transformer layers that torch.nn provides, too, get
+  // torch.nn's names and packed projections ("layers.0.self_attn.in_proj_weight"), with zeros for
+  // biases that only the PyTorch layer has. All other layers keep the model's names.
   pytorch,
   pytorch_nested,
-  // A state_dict of nanoGPT's form, or of transformers' GPT2LMHeadModel, for a Gpt. The latter has
-  // all biases: zeros where the Gpt has none.
+  // A state_dict of nanoGPT, or of transformers' GPT2LMHeadModel, for a Gpt. `gpt2` contains all
+  // biases, with zeros if the Gpt has no bias.
   nanogpt,
   gpt2,
-  // A state_dict of transformers' BertModel and RobertaModel, for a Bert.
+  // A state_dict of transformers' BertModel or RobertaModel, for a Bert.
   bert,
-  // A state_dict of transformers' Llama, Mistral, Qwen2 and Qwen3 with a head, for a Gpt of their
-  // form.
+  // A state_dict of transformers' Llama, Mistral, Qwen2 and Qwen3 with a head, for a Gpt with the
+  // same architecture.
   llama,
-  // State_dicts of transformers' GPT-NeoX and BLOOM with a head, for a Gpt of their form.
+  // State_dicts of transformers' GPT-NeoX and BLOOM with a head, for a Gpt with the same
+  // architecture.
   gpt_neox,
   bloom,
-  // A state_dict of transformers' T5ForConditionalGeneration, for an EncoderDecoder of its form.
+  // A state_dict of transformers' T5ForConditionalGeneration, for an EncoderDecoder with the same
+  // architecture.
   t5,
 };
 
+// The names of the layouts, as used in options and messages.
 inline constexpr EnumNames<Layout, 10> layout_names{{
     {Layout::weft, "weft"},
     {Layout::pytorch, "pytorch"},
@@ -52,21 +56,25 @@ inline constexpr EnumNames<Layout, 10> layout_names{{
 }};
 inline std::string to_string(Layout layout) { return name_of("layout", layout, layout_names); }
 
+// Options of save_weights.
 struct SaveWeightsOptions {
-  Layout layout = Layout::weft;  // the names in the file
+  Layout layout = Layout::weft;  // the names of the datasets
   // The type of the numbers in the file.
   StorageType storage = StorageType::same;
 };
 
-// Writes a model's parameters and buffers, by default as `save_checkpoint` does without other
-// state, or to a safetensors file if the path ends with ".safetensors", which has no groups: its
-// layout is `pytorch` unless another is given. `load_weights` reads them in every layout and type.
-// A layout other than weft's has a dataset for each name of tied weights in HDF5, as state_dicts
-// do, and one for all in safetensors, as its library does, except for packed weights. Throws
-// ValueError for a parameter that
-// has no name in the layout, a model with other rotary pairs than the layout, and for a number that
-// overflows the storage type, NonFiniteError for a NaN or an infinity, each naming the parameter,
-// and FileError when writing fails; an existing file is then unchanged.
+// Saves a model's parameters and buffers. By default, writes the same file as `save_checkpoint`
+// without other state. If the path ends with ".safetensors", writes a safetensors file. Safetensors
+// has no groups, so its default layout is `pytorch`. `load_weights` reads every layout and type.
+//
+// In layouts other than weft's, HDF5 files contain a dataset for each name of a tied weight, as
+// state_dicts do. Safetensors files contain a tied weight once, as the safetensors library
+// requires, except for packed weights.
+//
+// Throws ValueError, naming the parameter, if the layout has no name for a parameter, or if a
+// number overflows the storage type. Throws ValueError if the model has different rotary pairs than
+// the layout. Throws NonFiniteError, naming the parameter, for a NaN or an infinity, and FileError
+// if writing fails. On error, an existing file is unchanged.
 //   save_weights("model.safetensors", gpt, {.storage = StorageType::bfloat16});
 template <class T>
 WEFT_API void save_weights(const std::filesystem::path& path, const Module<T>& model,

@@ -1,4 +1,4 @@
-// State: the visitor by which checkpoints save and load objects.
+// State: the interface that checkpoints use to save and load objects.
 #pragma once
 
 #include <cstdint>
@@ -9,26 +9,26 @@
 
 namespace weft {
 
-// Receives, by reference, everything that a checkpoint contains. Saving reads through the
-// references; loading writes through them, after everything in the file was read and checked.
+// Receives references to all values of an object that belong in a checkpoint. Saving reads the
+// referenced values. Loading writes to them, after the file has been read and checked completely.
 template <class T = float>
 class WEFT_API State {
  public:
   virtual ~State() = default;
 
-  // A tensor that already has the expected shape.
+  // Registers a tensor, which must already have the expected shape.
   virtual void tensor(const std::string& name, Tensor<T>& value) = 0;
-  // A whole number.
+  // Registers an integer.
   virtual void integer(const std::string& name, std::int64_t& value) = 0;
-  // A truth value, stored as an integer of 0 or 1.
+  // Registers a bool, stored as the integer 0 or 1.
   virtual void flag(const std::string& name, bool& value) = 0;
-  // A real number.
+  // Registers a real number.
   virtual void number(const std::string& name, double& value) = 0;
-  // A text without NUL.
+  // Registers a string without NUL.
   virtual void text(const std::string& name, std::string& value) = 0;
-  // A list of whole numbers that already has the expected length. A checkpoint contains it only
-  // when some are not 0; loading sets all to 0 when the checkpoint lacks it. Visitors that neither
-  // save nor load may ignore it.
+  // Registers a list of integers, which must already have the expected length. It is saved only if
+  // at least one of them is not 0; if the checkpoint does not contain the list, loading sets all of
+  // them to 0. Visitors that neither save nor load may ignore it.
   virtual void list(const std::string& /*name*/, Tensor<std::int32_t>& /*values*/) {}
 };
 
@@ -41,14 +41,16 @@ template <class T = float>
 class WEFT_API Stateful {
  public:
   virtual ~Stateful() = default;
-  // Registers everything that a checkpoint contains, once and always in the same order.
+  // Registers all values that belong in a checkpoint, each once and always in the same order.
   virtual void state(State<T>& state) = 0;
-  // Entries that a checkpoint of weft 0.2 may lack keep their values on loading; entries that only
-  // such a checkpoint contains are ignored. The empty name stands for the whole state.
+  // For checkpoints written by weft 0.2: returns whether they may lack this entry, which then keeps
+  // its value when loaded. The empty name stands for the whole state.
   virtual bool is_new_since_0_2(const std::string& /*name*/) const { return false; }
+  // For checkpoints written by weft 0.2: returns whether only they contain this entry, which
+  // loading then ignores.
   virtual bool was_only_in_0_2(const std::string& /*name*/) const { return false; }
-  // Throws ValueError when loaded values are invalid (for example a negative step); the loader then
-  // restores the old ones.
+  // Throws ValueError if the loaded values are invalid, for example for a negative step. The loader
+  // then restores the previous values.
   virtual void check_state() const {}
 };
 

@@ -1,5 +1,5 @@
-// Weights: reads and writes a model's parameters and buffers, in HDF5 files of weft and of other
-// programs.
+// Includes load_weights and save_weights, which read and write a model's parameters and buffers in
+// files of weft and of other programs.
 #pragma once
 
 #include "weft/train/weights/load_weights.hpp"

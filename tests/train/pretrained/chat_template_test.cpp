@@ -300,11 +300,11 @@ TEST_CASE("chat template: parts say which text is the model's", "[train]") {
   std::vector<ChatMessage> many;
   for (int i = 0; i < 20000; ++i) many.push_back({i % 2 == 0 ? "user" : "assistant", "a"});
   CHECK(message_of<ValueError>([&] { (void)chat.parts(many); }) ==
-        "chat template: expected a conversation whose parts take less work, got more");
+        "chat template: expected parts of a conversation that need less work, got more work");
   const ChatTemplate other("{{ messages | length }}{{ messages[0].content }}");
   CHECK(message_of<ValueError>([&] { (void)other.parts(messages); }) ==
-        "chat template: expected messages written in the same way when others follow, got other "
-        "text");
+        "chat template: expected the same text for a message when further messages follow, got "
+        "different text");
 }
 
 TEST_CASE("chat template: is read from a model's folder", "[train]") {
@@ -351,7 +351,7 @@ TEST_CASE("chat template: errors name the line, or what has no meaning", "[train
   named("{{ raise_exception('No system') }}", ": No system");
   named("{{ a.b.c }}", ": expected a value with 'b', got 'a', which is undefined");
   named("{{ a + 1 }}", ": expected numbers for +, got undefined and int");
-  named("{{ 1 % 0 }}", ": expected a divisor, got 0");
+  named("{{ 1 % 0 }}", ": expected a divisor other than 0, got 0");
   named("{{ 1 if true else 'a' | nothing }}x{{ 'a' | nothing if true }}",
         ": expected a known filter, got filter 'nothing'");
   named("{{ [1].append(1) }}",
@@ -373,7 +373,7 @@ TEST_CASE("chat template: errors name the line, or what has no meaning", "[train
   for (const std::string what : {"isdigit", "rsplit", "count"})
     named("{{ 'a'." + what + " }}", ": expected a template without str." + what +
                                         ", which is not supported, got str." + what);
-  named("{% set a.b = 1 %}", ": expected a namespace 'a', got another value");
+  named("{% set a.b = 1 %}", ": expected a namespace 'a', got a different type");
 }
 
 TEST_CASE("chat template: what is not chosen is not computed", "[train]") {

@@ -200,7 +200,7 @@ TEST_CASE("load model: checkpoints without options or of another model are refus
   save_checkpoint(path, Undescribed(model));
   CHECK(contains(message_of<FileError>([&] { load_gpt(path); }),
                  "model.h5\": expected a checkpoint with the options of its model, got a "
-                 "checkpoint without them, written by weft "));
+                 "checkpoint without options, written by weft "));
   // It can be loaded into a model that a program has created, as can one with options.
   load_checkpoint(path, model);
   save_checkpoint(path, model);
@@ -215,7 +215,7 @@ TEST_CASE("load model: checkpoints without options or of another model are refus
   CHECK(contains(message_of<FileError>([&] { load_gpt<double>(path); }), "float64"));
   CHECK(contains(message_of<FileError>([&] { load_gpt(folder / "none.h5"); }), "none.h5"));
   CHECK(contains(message_of<FileError>([&] { load_gpt(folder.path()); }),
-                 "config.json\": expected a file, or best.h5 in the same folder, got none"));
+                 "\": expected a folder with config.json or best.h5, got neither file"));
   write_bytes(folder / "config.json", "{}");
   CHECK(contains(message_of<FileError>([&] { load_encoder_classifier(folder.path()); }),
                  "expected a checkpoint of an EncoderClassifier, got a folder with config.json"));
@@ -258,7 +258,7 @@ TEST_CASE("load model: other options are errors that name them, before memory is
     for (const std::int64_t size : {std::int64_t{1} << 31, std::int64_t{1} << 62})
       CHECK_FALSE(error_with([&](OptionValues& o) { o[name] = size; }).empty());
   CHECK(contains(error_with([](OptionValues& o) { o["num_blocks"] = std::int64_t{1} << 40; }),
-                 "got a larger one"));
+                 "got a larger model"));
 
   Random random(1);
   save_checkpoint(

@@ -68,7 +68,7 @@ TEST_CASE("adapters: a layer that has one gets no other", "[train]") {
   const std::vector<float> before = outputs(model);
   CHECK(message_of<ValueError>([&] {
           load_lora(folder.path(), model);
-        }).ends_with("expected a layer without an adapter, got one"));
+        }).ends_with("expected a layer without an adapter, got a layer with one"));
   CHECK(outputs(model) == before);
 }
 

@@ -25,7 +25,7 @@ TEST_CASE("bad file: links to other files, and soft links to nothing", "[train]"
     });
   };
   CHECK_THAT(error_of_soft_link("/bias"),
-             Catch::Contains("of another shape (1): weight: expected [3, 4], got [3]"));
+             Catch::Contains("different shape (1): weight: expected [3, 4], got [3]"));
   CHECK_THAT(error_of_soft_link("/none"),
              Catch::EndsWith("/weight: expected an object of this file, got a soft link to "
                              "'/none', which does not exist"));

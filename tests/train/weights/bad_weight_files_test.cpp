@@ -214,7 +214,7 @@ TEST_CASE("bad file: other types than floating-point numbers", "[train]") {
       maker.write(weight, {3, 4}, type);
     });
   };
-  const std::string expected = "of another type (1): weight: expected floating-point numbers, got ";
+  const std::string expected = "different type (1): weight: expected floating-point numbers, got ";
   CHECK_THAT(error_of_type(H5T_STD_I32LE), Catch::Contains(expected + "int32"));
   CHECK_THAT(error_of_type(H5T_STD_U16BE), Catch::Contains(expected + "big-endian uint16"));
   CHECK_THAT(error_of_type(H5T_C_S1), Catch::Contains(expected + "string"));
@@ -251,12 +251,11 @@ TEST_CASE("bad file: packed projections of other types and shapes", "[train]") {
                                      {{12, 4, 1}, "[12, 4, 1]"},
                                      {{}, "[]"}})
     CHECK_THAT(error_of_shape(sizes),
-               Catch::Contains(str_cat("of another shape (3): ", first, "[12, 4], got ", shape)));
-  CHECK_THAT(
-      error_of_packed([](const Maker& maker) {
-        maker.write("in_proj_weight", {12, 4}, H5T_STD_I32LE);
-      }),
-      Catch::Contains("of another type (3): " + first + "floating-point numbers, got int32"));
+               Catch::Contains(str_cat("different shape (3): ", first, "[12, 4], got ", shape)));
+  CHECK_THAT(error_of_packed([](const Maker& maker) {
+               maker.write("in_proj_weight", {12, 4}, H5T_STD_I32LE);
+             }),
+             Catch::Contains("different type (3): " + first + "floating-point numbers, got int32"));
   CHECK_THAT(error_of_packed([](const Maker& maker) {
                maker.create("in_proj_weight", {hsize_t{3} << 30, 1 << 20}, H5T_NATIVE_FLOAT,
                             chunked({1000, 1000}));

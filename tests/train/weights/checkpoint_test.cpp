@@ -219,9 +219,8 @@ TEST_CASE("checkpoint: another model's checkpoint throws, listing every differen
   CHECK_THAT(message, Catch::Contains("model.h5\" /model: expected the names, shapes and types"));
   CHECK_THAT(message, Catch::Contains("missing (1): bias [3]"));
   CHECK_THAT(message, Catch::Contains("unexpected (2): scale, shift.0"));
-  CHECK_THAT(
-      message,
-      Catch::Contains("of another shape (1): weight: expected [3, 4], got [4, 3] (transposed?"));
+  CHECK_THAT(message, Catch::Contains(
+                          "different shape (1): weight: expected [3, 4], got [4, 3] (transposed?"));
 }
 
 TEST_CASE("checkpoint: a double model is not loaded as a float model", "[train]") {
@@ -229,7 +228,7 @@ TEST_CASE("checkpoint: a double model is not loaded as a float model", "[train]"
   Affine<double> model = random_model<double>(1);
   save_checkpoint(folder / "model.h5", model);
   CHECK_THAT(error_of_loading<FileError>(folder / "model.h5"),
-             Catch::Contains("of another type (2): weight: expected float32, got float64"));
+             Catch::Contains("different type (2): weight: expected float32, got float64"));
 }
 
 TEST_CASE("checkpoint: a group instead of a dataset, and the reverse", "[train]") {
@@ -351,9 +350,9 @@ TEST_CASE("checkpoint: a later format throws", "[train]") {
   writer.attribute("format_version", std::int64_t{2});
   writer.attribute("weft_version", std::string("7.1"));
   writer.save();
-  CHECK_THAT(error_of_loading<FileError>(folder / "model.h5"),
-             Catch::Contains(
-                 "expected a checkpoint of format 1, got one of format 2, written by weft 7.1"));
+  CHECK_THAT(
+      error_of_loading<FileError>(folder / "model.h5"),
+      Catch::Contains("expected a checkpoint of format 1, got format 2, written by weft 7.1"));
 }
 
 TEST_CASE("checkpoint: saving a NaN throws, and the old file is unchanged", "[train]") {
@@ -405,7 +404,7 @@ TEST_CASE("checkpoint: invalid names and strings throw", "[train]") {
                                States{{"notes", notes}, {"notes", other}},
                                States{{"notes.other", other}, {"notes", notes}}})
     CHECK_THAT(message_of<ValueError>([&] { save_checkpoint(folder / "model.h5", model, states); }),
-               Catch::Contains("expected a group apart from those of the others, got one in '"));
+               Catch::Contains("expected a group outside all other groups, got a group in '"));
   for (const std::string name : {"a\nb", "a\x1b"})
     CHECK_THROWS_AS(save_checkpoint(folder / "model.h5", model, {{name, notes}}), ValueError);
   notes.text = std::string("a\0b", 3);

@@ -71,10 +71,10 @@ TEST_CASE("convert_weights: the output cannot be the input", "[train]") {
   fs::create_hard_link(path, folder / "hard.h5");
   fs::create_symlink(path, folder / "soft.h5");
   for (const char* name : {"last.h5", "hard.h5", "soft.h5"}) {
-    CHECK_THAT(
-        message_of<FileError>([&] { (void)convert_weights(path, folder / name, {}); }),
-        Catch::Contains(std::string(name) +
-                        "\": expected another file than the one that is read, got the same"));
+    CHECK_THAT(message_of<FileError>([&] { (void)convert_weights(path, folder / name, {}); }),
+               Catch::Contains(
+                   std::string(name) +
+                   "\": expected an output file that is not the input file, got the input file"));
     CHECK(bytes_of(folder / name) == bytes);
   }
 }
@@ -238,22 +238,21 @@ TEST_CASE("convert_weights: what cannot be converted is refused, and the old fil
     return error_of(from, options);
   };
   CHECK(contains(error_of(golden / "torch_flat.h5", {.layout = Layout::gpt2}),
-                 "expected weights with names in the layout gpt2, got dense1.bias"));
+                 "expected only weights with names in the layout gpt2, got dense1.bias"));
   CHECK(
       contains(error_of(golden / "keras_30.weights.h5", {}),
                "expected a layout that convert_weights reads (weft, state_dict, nanoGPT, GPT-2, "));
   CHECK(contains(error_of(golden / "keras_30.weights.h5", {}),
-                 "got the layout Keras 3, whose weights only load_weights can read"));
+                 "got the layout Keras 3, which only load_weights can read"));
   CHECK(contains(error_of(golden / "gpt_nano.h5", {.layout = Layout::bloom}),
-                 "expected a layout that can be written without a model's number of heads, got "
-                 "bloom"));
+                 "expected a layout that does not depend on the number of heads, got bloom"));
   CHECK(contains(error_of(folder / "none.h5", {}), "none.h5"));
   CHECK(contains(error_of(to, {}), "to.h5"));
   CHECK(contains(error_with("h.0.attn.c_attn.weight", Tensor<float>({4, 2})),
                  "expected 3 equal parts of h.0.attn.c_attn.weight, got [4, 2]"));
   CHECK(contains(error_with("blocks.0.attention.W_q.weight", Tensor<float>({2, 2}),
                             {.layout = Layout::nanogpt}),
-                 "transformer.h.0.attn.c_attn.weight: expected 3 parameters in it, got 1"));
+                 "transformer.h.0.attn.c_attn.weight: expected 3 packed parameters, got 1"));
   CHECK(contains(
       error_with("a.weight", Tensor<float>({1}, {1e30f}), {.storage = StorageType::float16}),
       "a/weight"));

@@ -51,7 +51,7 @@ TEST_CASE("load_weights: names are changed by regular expressions, one after the
                     Tensor<float>::full({1, 1}, static_cast<float>(i)));
   });
   CHECK_THAT(file.error(), Catch::Contains("missing (12)") &&
-                               Catch::Contains("blocks.2.weight [1, 1] (of its shape: "
+                               Catch::Contains("blocks.2.weight [1, 1] (same shape: "
                                                "encoder.layer.2.dense.weight, encoder.layer."));
   const LoadWeightsReport report = load_weights(
       file.path, file.model, {.rename = {{"encoder.layer.(\\d+)", "blocks.$1"}, {"\\.dense", ""}}});
@@ -109,7 +109,7 @@ TEST_CASE("load_weights: only some parameters, and all but some", "[train]") {
                      {.except = {"positions\\..*", "blocks\\.2\\..*"}})
             .loaded.size() == 35);
   CHECK_THAT(error_of(data("gpt_huggingface.h5"), model, {.only = {"none"}}),
-             Catch::EndsWith("got none of them, layout GPT-2"));
+             Catch::EndsWith("got no matching datasets, layout GPT-2"));
 }
 
 TEST_CASE("load_weights: exceptions from what is loaded, and names that are ignored after renaming",
@@ -164,7 +164,7 @@ TEST_CASE("load_weights: a prefix of dotted names", "[train]") {
   CHECK(report.unused == Names{"teacher.bias", "teacher.weight"});
   CHECK(report.renamed.empty());
   CHECK(file.model.weight.value()(1) == 2.0f);
-  CHECK_THAT(file.error({.prefix = "pupil."}), Catch::Contains("got none of them"));
+  CHECK_THAT(file.error({.prefix = "pupil."}), Catch::Contains("got no matching datasets"));
 }
 
 }  // namespace weft

@@ -260,21 +260,21 @@ TEST_CASE("save_weights: what cannot be saved throws, and the old file stays", "
   } named;
   CHECK_THAT(error_of(named, {.layout = Layout::gpt_neox}),
              Catch::Equals("save_weights: parameter blocks.0.attention.W_q.weight: expected a "
-                           "weight whose form in the layout is known, got weights of no attention, "
-                           "whose number of heads is not known"));
+                           "weight that the layout can store, got weights outside of attention, "
+                           "without a number of heads"));
   options = gpt_options();
   options.num_kv_heads = 1;
   Gpt<float> grouped = gpt<float>(1, options);
   CHECK_THAT(error_of(grouped, {.layout = Layout::nanogpt}),
-             Catch::Equals("save_weights: transformer.h.0.attn.c_attn.bias: expected parameters of "
-                           "equal shapes in it, got [12] and [4]"));
+             Catch::Equals("save_weights: transformer.h.0.attn.c_attn.bias: expected packed "
+                           "parameters of equal shapes, got [12] and [4]"));
   CHECK_THAT(error_of(old, {.layout = Layout::bert}),
-             Catch::Contains("parameter blocks.norm.weight: expected one with a name in the layout "
-                             "bert"));
+             Catch::Contains("expected only parameters with names in the layout bert, got "
+                             "blocks.norm.weight"));
   old.blocks.blocks[1].attention.W_k.bias.reset();
   CHECK_THAT(error_of(old, {.layout = Layout::nanogpt}),
-             Catch::Equals("save_weights: transformer.h.1.attn.c_attn.bias: expected 3 parameters "
-                           "in it, got 2"));
+             Catch::Equals("save_weights: transformer.h.1.attn.c_attn.bias: expected 3 packed "
+                           "parameters, got 2"));
   Affine<float> affine({2, 2}, {2});
   affine.weight(1, 1) = 65520.0f;
   CHECK_THAT(error_of(affine, {.layout = Layout::pytorch, .storage = StorageType::float16}),

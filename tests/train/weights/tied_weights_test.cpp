@@ -131,7 +131,7 @@ TEST_CASE("tied weights: different values or shapes under the two names throw", 
   });
   CHECK_THAT(other_values.error(),
              Catch::EndsWith("expected equal values of the tied weights tokens.weight and "
-                             "output.weight, got different ones"));
+                             "output.weight, got different values"));
   TiedFile other_shape([](Hdf5Writer& writer) {
     writer.tensor("/tokens/weight", ones);
     writer.tensor("/output/weight", Tensor<float>({3, 2}));
@@ -162,7 +162,7 @@ TEST_CASE("tied weights: a difference beyond the first block of rows throws", "[
   CHECK(load_weights(equal.path, equal.model).tied.size() == 1);
   WeightFile different(Large(), write(1.0f));
   CHECK_THAT(message_of<FileError>([&] { (void)load_weights(different.path, different.model); }),
-             Catch::EndsWith("got different ones"));
+             Catch::EndsWith("got different values"));
 }
 
 }  // namespace weft

@@ -107,14 +107,14 @@ TEST_CASE("weights: differences in PyTorch's names are listed by kind", "[train]
   const std::string message = file.error();
   CHECK_THAT(message, Catch::Contains("missing (1): W_o.bias [4]; "));
   CHECK_THAT(message, Catch::Contains("unexpected (1): bias_k; "));
-  CHECK_THAT(message, Catch::Contains("of another shape (3): W_q.bias (in_proj_bias, part 1 of 3): "
+  CHECK_THAT(message, Catch::Contains("different shape (3): W_q.bias (in_proj_bias, part 1 of 3): "
                                       "expected [12], got [8], W_k.bias"));
 }
 
 TEST_CASE("weights: packed projections of unequal sizes throw", "[train]") {
   WeightFile file(attention(7), [](Hdf5Writer& writer) { write_torch_attention(writer, "/"); });
   CHECK_THAT(file.error(),
-             Catch::Contains("of another shape (1): W_k.weight (in_proj_weight, part 2 "
+             Catch::Contains("different shape (1): W_k.weight (in_proj_weight, part 2 "
                              "of 3): expected [12, 7], got [12, 4]"));
 }
 

@@ -95,9 +95,9 @@ TEST_CASE("weights: missing, unexpected and mismatched names are listed", "[trai
   const std::string message = file.error();
   CHECK_THAT(message, Catch::Contains("weights.h5\": expected the parameters of the model, got"));
   CHECK_THAT(message,
-             Catch::Contains("missing (1): bias [3] (of its shape: scale, shift.0); unexpected"));
-  CHECK_THAT(message, Catch::Contains("unexpected (2): scale, shift.0; of another shape"));
-  CHECK_THAT(message, Catch::Contains("of another shape (1): weight: expected [3, 4], got [4, 3] "
+             Catch::Contains("missing (1): bias [3] (same shape: scale, shift.0); unexpected"));
+  CHECK_THAT(message, Catch::Contains("unexpected (2): scale, shift.0; different shape"));
+  CHECK_THAT(message, Catch::Contains("different shape (1): weight: expected [3, 4], got [4, 3] "
                                       "(transposed? Keras and TensorFlow"));
 }
 
@@ -114,11 +114,11 @@ TEST_CASE("weights: the message of a failed load is one line, the report has all
   WeightFile file(Many(), [](Hdf5Writer& writer) {
     for (int i = 0; i < 5; ++i) writer.tensor("/other/" + std::to_string(i), Tensor<float>({3}));
   });
-  CHECK_THAT(
-      file.error({.group = "/"}),
-      Catch::EndsWith("got none of them; missing (9): weight0 [2], weight1 [2], weight2 [2], "
-                      "and 6 more; unexpected (5): other.0, other.1, other.2, and 2 more "
-                      "(h5weights inspect lists all that the file has)"));
+  CHECK_THAT(file.error({.group = "/"}),
+             Catch::EndsWith(
+                 "got no matching datasets; missing (9): weight0 [2], weight1 [2], weight2 [2], "
+                 "and 6 more; unexpected (5): other.0, other.1, other.2, and 2 more "
+                 "(h5weights inspect lists all datasets of the file)"));
 }
 
 TEST_CASE("weights: datasets are proposed by their names, then by their shapes", "[train]") {
@@ -129,8 +129,8 @@ TEST_CASE("weights: datasets are proposed by their names, then by their shapes",
     writer.tensor("/shift", Tensor<float>({3}));
   });
   CHECK_THAT(file.error(),
-             Catch::Contains("missing (2): weight [3, 4] (of a similar name: weights [4, 3]; of "
-                             "its shape: gain, a), bias [3] (of its shape: shift); unexpected"));
+             Catch::Contains("missing (2): weight [3, 4] (similar name: weights [4, 3]; "
+                             "same shape: gain, a), bias [3] (same shape: shift); unexpected"));
 }
 
 TEST_CASE("weights: missing and unexpected names are ignored where they are listed", "[train]") {
@@ -138,14 +138,14 @@ TEST_CASE("weights: missing and unexpected names are ignored where they are list
     writer.tensor("/weight", Tensor<float>::full({3, 4}, 2.0f));
     writer.tensor("/scale", Tensor<float>({3}));
   });
-  const std::string both = "missing (1): bias [3] (of its shape: scale); unexpected (1): scale";
+  const std::string both = "missing (1): bias [3] (same shape: scale); unexpected (1): scale";
   CHECK_THAT(file.error(), Catch::EndsWith(both));
   CHECK_THAT(file.error({.ignore_missing = {"scale"}, .ignore_unexpected = {"bias"}}),
              Catch::EndsWith(both));
   CHECK_THAT(file.error({.ignore_missing = {"bias"}}),
-             Catch::EndsWith("different ones; unexpected (1): scale"));
+             Catch::EndsWith("different contents; unexpected (1): scale"));
   CHECK_THAT(file.error({.ignore_unexpected = {"sc.*"}}),
-             Catch::EndsWith("different ones; missing (1): bias [3] (of its shape: scale)"));
+             Catch::EndsWith("different contents; missing (1): bias [3] (same shape: scale)"));
 
   file.model.bias = Parameter<float>(Tensor<float>::full({3}, 3.0f));
   const LoadWeightsReport report = load_weights(
@@ -165,7 +165,7 @@ TEST_CASE("weights: whatever is ignored, shapes must match and one parameter mus
   AffineFile other_shape([](Hdf5Writer& writer) { writer.tensor("/bias", Tensor<float>({4})); });
   CHECK_THAT(other_shape.error(all), Catch::Contains("bias: expected [3], got [4]"));
   AffineFile other([](Hdf5Writer& writer) { writer.tensor("/a/b", Tensor<float>({4})); });
-  CHECK_THAT(other.error(all), Catch::EndsWith("got none of them"));
+  CHECK_THAT(other.error(all), Catch::EndsWith("got no matching datasets"));
 }
 
 TEST_CASE("weights: a regular expression fits whole names", "[train]") {

@@ -31,7 +31,7 @@ class Parser : ExpressionParser {
   bool has_generation = false;
 
  private:
-  // The part of a template that has a scope of its own, which `parse` reads.
+  // Parses a part of a template that has its own scope.
   template <class Parse>
   auto in_scope(Names& names, const Parse& parse) {
     const auto before = std::tuple(names_, branches_, is_soft_);
@@ -41,7 +41,8 @@ class Parser : ExpressionParser {
     return result;
   }
 
-  // Up to a tag that ends the block ("endfor"), of which the name is taken.
+  // Parses statements up to a tag that ends the block, such as "endfor". Takes the name of this
+  // tag.
   Statement block(std::initializer_list<const char*> ends) {
     const Nested nested(*this);
     std::vector<Statement> parts;
@@ -87,7 +88,7 @@ class Parser : ExpressionParser {
     };
   }
 
-  // The rest of a tag, and a block.
+  // Parses the end of a tag, and then a block.
   Statement body(std::initializer_list<const char*> ends) {
     take(":");
     expect("%}");
@@ -132,7 +133,7 @@ class Parser : ExpressionParser {
     };
   }
 
-  // Names, as parameters of a scope or as variables that are set.
+  // Parses names: parameters of a scope, or variables to set.
   Target target(std::string_view end, bool may_have_attributes) {
     Target result;
     while (!is_next(end) && !is_next("%}")) {
@@ -143,7 +144,7 @@ class Parser : ExpressionParser {
       if (may_have_attributes && take(".")) part.attribute = name();
       if (part.name == "loop" && part.attribute.empty() &&
           (loops_around_ > 0 || !may_have_attributes))
-        fail_here("another name than loop");
+        fail_here("a name other than loop");
       if (!take(",")) break;
       result.is_tuple = true;
     }
@@ -255,7 +256,8 @@ class Parser : ExpressionParser {
     };
   }
 
-  // A function of Python's, out of which no loop control leads.
+  // Parses the body of a macro or a block that Jinja compiles to a Python function, so that break
+  // and continue cannot leave it.
   template <class Parse>
   Statement in_function(Names& names, const Parse& parse) {
     const bool was_in_loop = std::exchange(is_in_loop_, false);
@@ -276,9 +278,9 @@ class Parser : ExpressionParser {
         if (!code->parameters.empty()) expect(",");
         const std::string parameter = name();
         for (const char* word : {"caller", "varargs", "kwargs", "loop"})
-          if (parameter == word) fail_here("another name of a parameter");
+          if (parameter == word) fail_here("a parameter not named caller, varargs, kwargs or loop");
         for (const auto& other : code->parameters)
-          if (other.first == parameter) fail_here("each parameter once");
+          if (other.first == parameter) fail_here("parameters with different names");
         (*names_)[parameter].is_parameter = true;
         const bool has_fallback = take("=");
         if (!has_fallback && !code->parameters.empty() && code->parameters.back().second)
@@ -310,7 +312,7 @@ class Parser : ExpressionParser {
     };
   }
 
-  bool is_in_loop_ = false;  // of the same function
+  bool is_in_loop_ = false;  // whether the same function contains the enclosing loop
   int loops_around_ = 0;
 };
 

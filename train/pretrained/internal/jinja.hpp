@@ -1,4 +1,4 @@
-// Jinja: the template language of chat templates, as transformers runs it.
+// The template language of chat templates, Jinja, as used by transformers.
 #pragma once
 
 #include <chrono>
@@ -15,29 +15,30 @@ namespace weft::jinja {
 
 struct Context;
 
-// The result of rendering a template.
+// A rendered template.
 struct Rendering {
   std::string text;
-  // Where {% generation %} blocks are in the text, begin and end; nothing if some are not in it.
+  // The begin and end of each {% generation %} block in `text`; std::nullopt if the output of some
+  // of them was captured (by a macro or a set block).
   std::optional<std::vector<std::pair<std::size_t, std::size_t>>> generated;
 };
 
-// A template that is read once. It may be rendered on several threads.
+// A parsed template. Several threads may render it at the same time.
 class Template {
  public:
-  // Throws ValueError, naming the line, for a text that is no template.
+  // Parses a template. Throws ValueError, naming the line, if `text` is not a valid template.
   explicit Template(std::string_view text);
 
-  // Returns what jinja2 gives with transformers' settings (trim_blocks, lstrip_blocks, a sandbox
-  // of values that do not change, and a filter tojson of its own). `now` is the time of
-  // strftime_now. Throws ValueError for what jinja2 refuses, for what is not supported, for
-  // raise_exception, and when the budget is spent.
+  // Renders the template like jinja2 with transformers' settings: trim_blocks, lstrip_blocks, a
+  // sandbox in which values are immutable, and transformers' own filter tojson. `now` is the time
+  // used by strftime_now. Throws ValueError for errors of jinja2, for unsupported elements, for
+  // raise_exception, and if the budget is exhausted.
   Rendering render(const nlohmann::ordered_json& variables, std::chrono::local_seconds now,
                    Budget& budget) const;
 
-  // Whether the template has {% generation %} blocks.
+  // Returns whether the template contains {% generation %} blocks.
   bool marks_answers() const { return marks_answers_; }
-  // Whether the template names strftime_now.
+  // Returns whether the template uses strftime_now.
   bool uses_date() const { return uses_date_; }
 
  private:

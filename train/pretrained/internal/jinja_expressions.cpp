@@ -17,12 +17,12 @@ Expression constant(Value value) {
 }
 Value text_value(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
 
-// Operators with two operands, the loosest first; comparisons are not among them.
+// The binary operators by precedence, lowest first, without comparisons.
 const std::vector<std::vector<std::string>> operators = {{"or"},     {"and"}, {},
                                                          {"+", "-"}, {"~"},   {"*", "%"}};
 constexpr std::size_t comparison_level = 2;
 
-// A filter or a test; null if it is not known.
+// Applies a filter or a test. `signature` is null if it is unknown.
 Change applied(const Signature* signature, const std::string& what, Given given) {
   return [=, given = std::move(given)](Context& in, Value own) {
     if (!signature) fail_rendering("a known " + what.substr(0, what.find(' ')), what);
@@ -249,7 +249,7 @@ Expression ExpressionParser::primary() {
     const bool is_integer = token.kind == Token::Kind::integer;
     const auto result =
         is_integer ? std::from_chars(begin, end, integer) : std::from_chars(begin, end, number);
-    if (result.ec != std::errc() || result.ptr != end) fail_here("a number of 64 bits");
+    if (result.ec != std::errc() || result.ptr != end) fail_here("a 64-bit number");
     ++at_;
     return is_integer ? constant(integer) : constant(number);
   }
@@ -311,10 +311,10 @@ Given ExpressionParser::arguments() {
     }
     const bool is_named = is_next_name() && is_next("=", 1);
     if (!is_named && !given.values.empty() && !given.values.back().first.empty())
-      fail_here("a named argument after another");
+      fail_here("only named arguments after a named argument");
     const std::string key = take("*") ? "*" : is_named ? name() : "";
     for (const auto& value : given.values)
-      if (is_named && value.first == key) fail_here("each name once");
+      if (is_named && value.first == key) fail_here("arguments with different names");
     if (is_named) expect("=");
     given.values.emplace_back(key, expression());
   }
@@ -345,7 +345,7 @@ Change ExpressionParser::test() {
   } else if ((kind == Kind::name || kind == Kind::string || kind == Kind::integer ||
               kind == Kind::floating || is_next("[") || is_next("{")) &&
              !is_next("else") && !is_next("or") && !is_next("and")) {
-    if (is_next("is")) fail_here("one test");
+    if (is_next("is")) fail_here("a single test");
     given.values.emplace_back("", with_members(primary()));
   }
   Change holds = applied(found, str_cat("test '", called, '\''), std::move(given));

@@ -15,13 +15,13 @@ namespace weft::jinja {
 // A step applied to a value: an operator with its right operand, a member, a filter, a call.
 using Change = std::function<Value(Context&, Value)>;
 
-// Arguments of a call, evaluated when it is called.
+// The arguments of a call. They are evaluated when the call is.
 struct Given {
-  std::vector<std::pair<std::string, Expression>> values;  // with names, "" or "*"
+  std::vector<std::pair<std::string, Expression>> values;  // with a name, "" or "*"
   Arguments operator()(Context& in) const;
 };
 
-// Expressions, of which statements consist.
+// Parses expressions. Base class of the parser of templates.
 class ExpressionParser {
  protected:
   explicit ExpressionParser(std::string_view text) : text_(text), tokens_(tokens_of(text)) {}
@@ -35,11 +35,11 @@ class ExpressionParser {
   void expect(const char* sign);
   std::string name(const char* expected = "a name");
 
-  // As in Jinja's parse_tuple: expressions with commas between them are a tuple. `ends` is a word
-  // that may follow.
+  // Parses expressions; several expressions with commas between them are a tuple, as in Jinja's
+  // parse_tuple. `ends` is a word that may follow.
   Expression tuple(bool with_condition, std::string_view ends = "");
   Expression expression();
-  Expression alternatives() { return operation(0); }  // without "if"
+  Expression alternatives() { return operation(0); }  // an expression without "if"
   Given arguments();
 
   void load(const std::string& variable);
@@ -62,13 +62,13 @@ class ExpressionParser {
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
   int depth_ = 0;
-  Names* names_ = nullptr;  // of the current scope
-  int branches_ = 0;        // around, in the current scope
-  // Unknown filters and tests, and whether they are refused only when they are used, as in jinja2
-  // within conditions.
+  Names* names_ = nullptr;  // the names of the current scope
+  int branches_ = 0;        // the number of enclosing branches in the current scope
+  // Unknown filters and tests with their positions. If `is_soft_`, they are errors only when they
+  // are used, as within conditions in jinja2.
   std::vector<std::pair<std::size_t, std::string>> unknown_;
   bool is_soft_ = false;
-  bool is_in_macro_ = false;  // varargs, kwargs and caller mean something
+  bool is_in_macro_ = false;  // whether varargs, kwargs and caller are defined
 
  private:
   Expression operation(std::size_t level);
@@ -77,10 +77,10 @@ class ExpressionParser {
   Expression primary();
   Expression literal(bool is_list);
   Expression with_members(Expression value);
-  Change filter();  // after "|"
-  Change test();    // after "is"
+  Change filter();  // parses a filter, after "|"
+  Change test();    // parses a test, after "is"
   Expression with_filters(Expression value);
-  // Remembers a filter or test that is not known, and its place.
+  // Records an unknown filter or test and its position.
   void check_known(const Signature* found, const std::string& what);
 };
 

@@ -15,7 +15,7 @@ namespace weft::jinja {
 namespace {
 
 using Kind = Sequence::Kind;
-constexpr std::size_t case_cost = 8;  // of a byte
+constexpr std::size_t case_cost = 8;  // the work per byte of changing the case
 
 Value lower_if_text(Run& run, const Value& value) {
   if (!value.as<Text>()) return value;
@@ -24,7 +24,8 @@ Value lower_if_text(Run& run, const Value& value) {
   return run.text(in_case(text, Case::lower));
 }
 
-// Looks up an attribute such as "role" or "function.name" in values; none is the value itself.
+// Looks up an attribute such as "role" or "function.name" in values. If the path is none, returns
+// the values themselves.
 class Getter {
  public:
   Getter(Run& run, const Value& path) : run_(run) {
@@ -47,7 +48,7 @@ class Getter {
   std::vector<Value> parts_;
 };
 
-// Pairs of keys, with strings in lower case, and values.
+// Pairs of a key to sort by and a value. Strings in keys are in lower case.
 using Keyed = std::vector<std::pair<Value, Value>>;
 Value sorted_by_key(Run& run, Keyed items) {
   std::ranges::stable_sort(
@@ -57,7 +58,7 @@ Value sorted_by_key(Run& run, Keyed items) {
   return run.sequence(std::move(result));
 }
 
-// Returns the argument "attribute" if it is the only one besides the value, or none.
+// Returns the argument "attribute" if it is the only argument, or else none.
 Value only_attribute(const Call& call) {
   const bool is_alone = call.values.size() == 1 && call.named.size() == 1;
   return is_alone && call.named[0].first == "attribute" ? call.named[0].second : Value(None{});
@@ -66,9 +67,9 @@ Value only_attribute(const Call& call) {
 Value sorted(Call& call) {
   const Value path = only_attribute(call);
   if (path.as<None>() && call.values.size() + call.named.size() > 1)
-    fail_rendering("at most the argument attribute of sort", "other arguments");
+    fail_rendering("only the argument attribute of sort", "other arguments");
   if (path.as<Text>() && call.run.read(*path.as<Text>()).find(',') != std::string::npos)
-    fail_rendering("one attribute for sort", "several");
+    fail_rendering("a single attribute for sort", "several attributes");
   const Getter getter(call.run, path);
   Keyed items;
   for (const Value& item : items_of(call.run, call[0]))  // compared as lists of one key
@@ -106,7 +107,7 @@ Value unique(Call& call) {
   return call.run.sequence(std::move(items), Kind::generator);
 }
 
-// The name of a filter or a test among the arguments, and those after it.
+// Returns the arguments after the one at `place`, which names a filter or a test.
 Arguments after(Call& call, std::size_t place) {
   return {{call.values.begin() + static_cast<std::ptrdiff_t>(place) + 1, call.values.end()},
           call.named};
@@ -138,7 +139,7 @@ Value mapped(Call& call) {
   return call.run.sequence(std::move(items), Kind::generator);
 }
 
-// select and reject, of an attribute if `with_path`.
+// The filters select and reject, and with `with_path` selectattr and rejectattr.
 Value selected(Call& call, bool with_path, bool wanted) {
   std::vector<Value> items;
   if (is_true(call[0])) {
@@ -183,7 +184,8 @@ Value as_json(Call& call) {
   JsonForm form{.only_ascii = call.flag(1), .indent = {}};
   if (!call.is_none(2)) {
     constexpr std::int64_t widest = 1000;
-    if (call.integer(2) > widest) fail_rendering("an indent of at most 1000", "more");
+    if (call.integer(2) > widest)
+      fail_rendering("an indent of at most 1000", str_cat(call.integer(2)));
     form.indent =
         std::string(static_cast<std::size_t>(std::max<std::int64_t>(call.integer(2), 0)), ' ');
     form.between_items.assign(1, ',');  // GCC 12 warns of = "," (GCC bug 105651)
@@ -202,7 +204,7 @@ Value in_form(Call& call, Case form) {
   return call.run.text(in_case(call.text(0), form));
 }
 
-// printf-style formatting by %s only.
+// Formats values in printf style. Supports only %s.
 Value formatted(Call& call) {
   std::string result;
   std::size_t place = 0;
@@ -224,11 +226,11 @@ Value as_integer(Call& call) {
   if (const auto integer = integer_of(call[0])) return *integer;
   if (const double* number = call[0].as<double>()) {
     constexpr double largest = 9e18;
-    if (std::abs(*number) > largest) fail_rendering("integers of 64 bits", number_text(*number));
+    if (std::abs(*number) > largest) fail_rendering("a 64-bit integer", number_text(*number));
     return static_cast<std::int64_t>(*number);
   }
   if (call[0].as<None>()) return call[1];
-  // Python reads more forms of numbers than these digits.
+  // Python accepts more forms of numbers.
   const std::string_view text = stripped(text_in(call.run, call[0], "int"));
   std::int64_t integer = 0;
   const auto [end, error] = std::from_chars(text.begin(), text.end(), integer);

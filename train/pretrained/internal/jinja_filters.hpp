@@ -7,7 +7,7 @@
 
 namespace weft::jinja {
 
-// Returns a filter; null for a name that Jinja does not have.
+// Returns the filter called `name`, or null if Jinja has no such filter.
 const Signature* find_filter(std::string_view name);
 
 }  // namespace weft::jinja

@@ -9,7 +9,7 @@
 namespace weft::jinja {
 namespace {
 
-// The value of a fallback as it is written in a table.
+// Parses a default value, as written in a table of signatures.
 Value fallback_value(Run& run, const std::string& text) {
   if (text == "none") return None{};
   if (text == "true" || text == "false") return text == "true";
@@ -24,7 +24,7 @@ Dict dict_of(Call& call) {
   return dict;
 }
 
-// As in CPython with C's locale "C".
+// Formats the time like CPython's strftime in the locale "C".
 std::string date_text(Run& run, const std::string& format) {
   bool is_known = format.find('\0') == format.npos;
   for (std::size_t i = 0; (i = format.find('%', i)) != format.npos; i += 2)
@@ -35,7 +35,7 @@ std::string date_text(Run& run, const std::string& format) {
   std::tm parts{};
   gmtime_r(&seconds, &parts);
   static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
-  constexpr std::size_t longest = 32;  // of what a directive gives
+  constexpr std::size_t longest = 32;  // the maximum length of the result of a directive
   std::string text(longest * (format.size() + 1), '\0');
   run.charge(text.size());
   text.resize(strftime_l(text.data(), text.size(), format.c_str(), &parts, plain));
@@ -52,11 +52,12 @@ Value range(Call& call) {
     given[count == 1 ? 1 : i] = *number;
   }
   if (count < 1 || count > 3 || given[2] == 0)
-    fail_rendering("one to three integers for range, the step not 0", "others");
+    fail_rendering("one to three integers for range, with a step other than 0", "other arguments");
   std::vector<Value> items;
   constexpr std::size_t longest = 100'000;  // as in Jinja's sandbox
   for (std::int64_t i = given[0]; given[2] > 0 ? i < given[1] : i > given[1];) {
-    if (items.size() == longest) fail_rendering("a range of at most 100000 items", "a longer one");
+    if (items.size() == longest)
+      fail_rendering("a range of at most 100000 items", "a longer range");
     items.emplace_back(i);
     if (__builtin_add_overflow(i, given[2], &i)) break;
   }
@@ -123,7 +124,7 @@ Value Signature::call(Run& rendering, Arguments arguments) const {
       return argument.first == parameter.name && !parameter.is_by_place;
     });
     const bool is_named = named != arguments.named.end();
-    if (is_named && i < given) fail_rendering(what + " once", "two");
+    if (is_named && i < given) fail_rendering(what + " once", "two values for it");
     if (!is_named && i >= given && parameter.fallback.empty()) fail_rendering(what, "none");
     Value value = i < given  ? arguments.values[i]
                   : is_named ? named->second
@@ -136,7 +137,7 @@ Value Signature::call(Run& rendering, Arguments arguments) const {
   for (std::size_t i = parameters.size(); i < given; ++i)
     call.values.push_back(arguments.values[i]);
   if (!arguments.named.empty() && !takes_names)
-    fail_rendering("an argument that " + name + " has", arguments.named.front().first);
+    fail_rendering("a known argument of " + name, arguments.named.front().first);
   call.named = std::move(arguments.named);
   return run(call);
 }

@@ -1,4 +1,4 @@
-// Signatures of filters, tests, methods and functions; tables of them; Jinja's functions.
+// Signatures of filters, tests, methods and functions, tables of signatures, and Jinja's functions.
 #pragma once
 
 #include <functional>
@@ -14,12 +14,14 @@
 
 namespace weft::jinja {
 
+// The arguments of a call, evaluated.
 struct Arguments {
   std::vector<Value> values;
   std::vector<std::pair<std::string, Value>> named;
 };
 
-// A call with its arguments in the order of the parameters; what "*" and "**" take comes after.
+// A call. Its arguments are in the order of the parameters, followed by additional arguments for
+// "*" and "**".
 struct Call {
   Run& run;
   std::vector<Value> values;
@@ -32,13 +34,15 @@ struct Call {
   const std::string& text(std::size_t i) const { return run.read(*values[i].as<Text>()); }
 };
 
+// The parameters and the implementation of a filter, test, method or function.
 struct Signature {
   using Implementation = Value (*)(Call&);
 
-  // `parameters` are separated by "; ", each "name:type=default"; "/" comes after those that are
-  // given by place only, "*" and "**" take more. Types: s string, t anything as a string but
-  // Markup, i integer, b anything as true or false, none anything; with "?" also none. "." marks a
-  // member without parentheses. What Jinja has and weft has not is without implementation.
+  // `parameters` are separated by "; ". Each has the form "name:type=default". "/" follows the
+  // parameters that can only be passed by position; "*" and "**" accept additional arguments.
+  // Types: s string, t any value, converted to a string, except Markup, i integer, b any value,
+  // converted to a bool; without a type, any value. "?" also accepts none. "." marks an attribute,
+  // which is used without parentheses. `run` is null for elements of Jinja that are not supported.
   Signature(std::string_view name, std::string_view parameters, Implementation run);
 
   struct Parameter {
@@ -52,11 +56,12 @@ struct Signature {
   bool takes_more = false, takes_names = false, is_member = false;
   Implementation run;
 
-  // Throws ValueError for arguments that do not fit the parameters.
+  // Calls the implementation. Throws ValueError if the arguments do not match the parameters, or if
+  // the element is not supported.
   Value call(Run& run, Arguments arguments) const;
 };
 
-// A function, or a method with the value that it is of.
+// A function, or a method with its object.
 struct Function {
   const Signature* signature;
   std::optional<Value> own;
@@ -65,15 +70,16 @@ struct Function {
 // Signatures by name.
 using Table = std::map<std::string, Signature, std::less<>>;
 
-// Makes a table; a row may have several names, with spaces between them.
+// Returns a table. A row may list several names, separated by spaces.
 Table table_of(std::initializer_list<Signature> rows);
-// Returns null if the table does not have the name.
+// Returns the signature called `name`, or null if the table does not contain it.
 const Signature* found_in(const Table& table, std::string_view name);
 
-// Returns the argument `what` as a parameter's type. Throws ValueError for one of another type.
+// Converts an argument to the type of a parameter. Throws ValueError, naming `what`, if it has a
+// different type.
 Value converted(Run& run, Value value, char type, const std::string& what);
 
-// Returns a function; null for a name that Jinja does not have.
+// Returns the function called `name`, or null if Jinja has no such function.
 const Signature* find_function(std::string_view name);
 
 }  // namespace weft::jinja

@@ -10,7 +10,7 @@ namespace weft::jinja {
 namespace {
 
 using Kind = Sequence::Kind;
-constexpr std::size_t case_cost = 8;  // of a byte
+constexpr std::size_t case_cost = 8;  // the work per byte of changing the case
 
 Value number_value(std::size_t number) { return static_cast<std::int64_t>(number); }
 std::size_t limit_of(std::int64_t count) {
@@ -30,7 +30,8 @@ Value stripped_text(Call& call, bool left, bool right) {
 }
 
 Value split_at(Call& call) {
-  if (!call.is_none(1) && call.text(1).empty()) fail_rendering("a separator", "an empty one");
+  if (!call.is_none(1) && call.text(1).empty())
+    fail_rendering("a separator that is not empty", "''");
   std::vector<Value> parts;
   split(call.text(0), call.is_none(1) ? "" : call.text(1), limit_of(call.integer(2)),
         [&](std::string_view part) { parts.push_back(call.run.text(std::string(part))); });
@@ -63,7 +64,7 @@ Value view(Call& call, Kind kind) {
 
 Loop& loop_in(Call& call) {
   Loop& loop = **call[0].as<std::shared_ptr<Loop>>();
-  if (!loop.more) fail_rendering("loop within its loop", "loop after it");
+  if (!loop.more) fail_rendering("loop inside its loop", "loop after the end of its loop");
   return loop;
 }
 bool has_next(Loop& loop) { return loop.index + 1 < loop.items.size() || loop.more(); }
@@ -123,7 +124,7 @@ const Table& members() {
       {"dict.items", "self; /", [](Call& call) { return view(call, Kind::items); }},
       {"dict.keys", "self; /", [](Call& call) { return view(call, Kind::keys); }},
       {"dict.values", "self; /", [](Call& call) { return view(call, Kind::values); }},
-      // Those that change a value are refused by Jinja's sandbox, too.
+      // Jinja's sandbox also rejects the methods that change a value.
       {"dict.clear dict.copy dict.fromkeys dict.pop dict.popitem dict.setdefault dict.update "
        "list.append "
        "list.clear list.copy list.count list.extend list.index list.insert list.pop list.remove "
@@ -173,7 +174,7 @@ Value attribute(Run& run, const Value& own, const Text& name) {
   if (const auto* undefined = own.as<Undefined>())
     fail_rendering(str_cat("a value with '", *name, '\''),
                    undefined->name ? str_cat('\'', *undefined->name, "', which is undefined")
-                                   : "an undefined one");
+                                   : "an undefined value");
   run.charge(name->size() + 16);
   if (name->starts_with("__")) fail_rendering("names without leading underscores", *name);
   const Signature* member = find_member(type, *name);

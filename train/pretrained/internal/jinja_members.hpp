@@ -7,11 +7,11 @@
 
 namespace weft::jinja {
 
-// Returns a method or an attribute, such as "split" of "str" or "index" of "loop"; null for a name
-// that the type does not have.
+// Returns a method or attribute, such as "split" of "str" or "index" of "loop", or null if the type
+// has no such member.
 const Signature* find_member(std::string_view type, std::string_view name);
 
-// Return value.name and value[key], or undefined.
+// Return value.name and value[key], or undefined if there is no such element.
 Value attribute(Run& run, const Value& own, const Text& name);
 Value element(Run& run, const Value& own, const Value& key);
 

@@ -14,7 +14,7 @@ std::string types_of(const Value& a, const Value& b) {
   return str_cat(type_name(a), " and ", type_name(b));
 }
 
-// Two strings, neither of which is Markup.
+// Returns two strings, unless one of the values is Markup or not a string.
 std::optional<std::pair<std::string_view, std::string_view>> strings(const Value& a,
                                                                      const Value& b) {
   const auto *x = a.as<Text>(), *y = b.as<Text>();
@@ -22,7 +22,7 @@ std::optional<std::pair<std::string_view, std::string_view>> strings(const Value
                 : std::nullopt;
 }
 
-// Sequences of one type, which are compared item by item.
+// Returns two sequences of the same type, which are compared item by item.
 std::optional<std::pair<const Sequence*, const Sequence*>> sequences(const Value& a,
                                                                      const Value& b) {
   const Sequence *left = places_in(a), *right = places_in(b);
@@ -30,7 +30,7 @@ std::optional<std::pair<const Sequence*, const Sequence*>> sequences(const Value
   return std::pair(left, right);
 }
 
-// Numbers are compared exactly.
+// Returns two numbers in a form that is compared exactly.
 std::optional<std::pair<long double, long double>> numbers(const Value& a, const Value& b) {
   static_assert(std::numeric_limits<long double>::digits >= 64);
   const auto exact = [](const Value& value) -> std::optional<long double> {
@@ -43,7 +43,7 @@ std::optional<std::pair<long double, long double>> numbers(const Value& a, const
 }
 
 [[noreturn]] void fail_on_size() {
-  fail_rendering("integers of 64 bits and finite numbers", "others");
+  fail_rendering("a result that is a 64-bit integer or a finite number", "an overflow");
 }
 
 std::int64_t integer_result(char sign, std::int64_t a, std::int64_t b) {
@@ -55,9 +55,9 @@ std::int64_t integer_result(char sign, std::int64_t a, std::int64_t b) {
   return result;
 }
 
-// The remainder has the sign of the divisor, as in Python.
+// Returns the remainder as in Python, with the sign of the divisor.
 std::int64_t remainder_of(std::int64_t a, std::int64_t b) {
-  if (b == 0) fail_rendering("a divisor", "0");
+  if (b == 0) fail_rendering("a divisor other than 0", "0");
   if (b == -1) return 0;
   const std::int64_t remainder = a % b;
   return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
@@ -69,7 +69,7 @@ Value arithmetic(const std::string& sign, const Value& left, const Value& right)
   const auto m = integer_of(left), n = integer_of(right);
   if (m && n) return sign == "%" ? remainder_of(*m, *n) : integer_result(sign[0], *m, *n);
   if (sign == "%") fail_rendering("integers for %", types_of(left, right));
-  // Integers that a double does not hold.
+  // Integers that a double cannot represent exactly.
   constexpr std::int64_t most = std::int64_t{1} << 53;
   for (const std::int64_t integer : {m.value_or(0), n.value_or(0)})
     if (integer > most || integer < -most) fail_on_size();
@@ -85,7 +85,7 @@ Value repeated(Run& run, const std::string& text, std::int64_t count) {
   return run.text(std::move(result));
 }
 
-// A string as "+" joins it with Markup: with entities of HTML, unless it is Markup.
+// Returns a string as "+" adds it to Markup: with HTML entities, unless it is Markup itself.
 std::string escaped(Run& run, const Value& value) {
   if (const auto* markup = value.as<Markup>()) return run.read(markup->text);
   constexpr std::string_view special = "&<>'\"";
@@ -162,7 +162,7 @@ bool is_less(Run& run, const Value& a, const Value& b) {
   }
   const auto both = sequences(a, b);
   if (!both || both->first->kind == Sequence::Kind::range)
-    fail_rendering("values that have an order", types_of(a, b));
+    fail_rendering("values that can be ordered", types_of(a, b));
   const auto &x = both->first->items, &y = both->second->items;
   for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i)
     if (!are_equal(run, x[i], y[i])) return is_less(run, x[i], y[i]);
@@ -215,7 +215,7 @@ Value slice(Run& run, const Value& value, const std::array<Value, 3>& places) {
     return place;
   };
   const std::int64_t by = given(2).value_or(1);
-  if (by == 0) fail_rendering("a slice with another step", "0");
+  if (by == 0) fail_rendering("a slice with a step other than 0", "0");
   const std::int64_t lowest = by > 0 ? 0 : -1, highest = by > 0 ? size : size - 1;
   const auto place = [&](std::size_t i, std::int64_t otherwise) {
     const auto at = given(i);

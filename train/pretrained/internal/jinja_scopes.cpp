@@ -59,7 +59,8 @@ namespace {
 Value called_macro(Context& in, const Macro& macro, Arguments arguments) {
   const MacroCode& code = *macro.code;
   if (macro.place >= in.scopes.size() || in.scopes[macro.place]->number != macro.number)
-    fail_rendering("a macro where it was defined", code.name);
+    fail_rendering("a call of a macro inside the scope that defines it",
+                   "a call of " + code.name + " outside");
   if (arguments.values.size() > code.parameters.size())
     fail_rendering(str_cat("at most ", code.parameters.size(), " arguments of ", code.name),
                    str_cat(arguments.values.size()));
@@ -78,7 +79,7 @@ Value called_macro(Context& in, const Macro& macro, Arguments arguments) {
     }
   }
   if (!arguments.named.empty())
-    fail_rendering("an argument that " + code.name + " has", arguments.named.front().first);
+    fail_rendering("a known argument of " + code.name, arguments.named.front().first);
   for (std::size_t i = 0; i < code.parameters.size(); ++i)
     if (const auto& [name, fallback] = code.parameters[i]; !is_given[i] && fallback)
       scope.set(name, fallback(in));
@@ -102,7 +103,7 @@ void Target::assign(Context& in, const Value& value) const {
   if (is_tuple) {
     const std::vector<Value> values = items_of(in, value);
     if (values.size() != parts.size())
-      fail_rendering(str_cat(parts.size(), " values for as many names"), str_cat(values.size()));
+      fail_rendering(str_cat(parts.size(), " values, one for each name"), str_cat(values.size()));
     for (std::size_t i = 0; i < parts.size(); ++i) parts[i].assign(in, values[i]);
     return;
   }
@@ -112,7 +113,7 @@ void Target::assign(Context& in, const Value& value) const {
     return;
   }
   Dict* const* const space = *variable ? (*variable)->as<Dict*>() : nullptr;
-  if (!space) fail_rendering(str_cat("a namespace '", name, '\''), "another value");
+  if (!space) fail_rendering(str_cat("a namespace '", name, '\''), "a different type");
   if (attribute.starts_with('_'))
     fail_rendering("names without leading underscores in a namespace", attribute);
   set_entry(in, **space, in.text(attribute), value);

@@ -1,4 +1,4 @@
-// The scopes in which the parts of chat templates run: variables, macros, assignments.
+// The scopes of a template: variables, macros, assignments.
 #pragma once
 
 #include <functional>
@@ -15,19 +15,20 @@
 
 namespace weft::jinja {
 
-// How a scope uses a name, which decides what the name means there (jinja2's idtracking): a name
-// that is only read is the outer scope's; one that is set is the scope's own, and starts with the
-// outer value.
+// How a scope uses a name. This determines what the name refers to (jinja2's idtracking): a name
+// that is only read refers to the outer scope; a name that is set is local, and its initial value
+// is the outer one.
 struct Use {
   bool is_parameter = false;
   bool is_set = false;
-  bool starts_undefined = false;  // it is set, whatever happens, before it is read
+  bool starts_undefined = false;  // it is always set before it is read
 };
 using Names = std::map<std::string, Use>;
 
+// An open scope and the values of its variables.
 struct Scope {
   Scope* outer;
-  std::size_t number;  // of all scopes of a rendering
+  std::size_t number;  // its number among all scopes of a rendering
   std::map<std::string_view, std::optional<Value>> values = {};
 
   std::optional<Value>* find(std::string_view name);
@@ -38,19 +39,19 @@ struct Context : Run {
   using Run::Run;
 
   void write(const std::string& text) {
-    charge(2 * text.size());  // it grows by copying
+    charge(2 * text.size());  // twice, because growing copies the text
     out += text;
   }
 
   std::map<std::string, Value> variables;
-  std::vector<Scope*> scopes;  // that are open; the last one is the current one
+  std::vector<Scope*> scopes;  // the open scopes; the last one is the current scope
   std::size_t num_scopes = 0;
   std::string out;
-  int captures = 0;  // how often `out` is something else than the text of the template
+  int captures = 0;  // the number of nested captures, in which `out` is not the template's output
   std::optional<std::vector<std::pair<std::size_t, std::size_t>>> generated{std::in_place};
 };
 
-// Opens a scope; its names have their first values.
+// Opens a scope, and closes it when destroyed. Names have their initial values.
 class OpenScope {
  public:
   OpenScope(Context& in, const Names& names, Scope* outer);
@@ -65,28 +66,31 @@ class OpenScope {
   Scope scope_;
 };
 
-// What runs after a statement.
+// How execution continues after a statement.
 enum class Flow { next, leave_loop, next_item };
 using Statement = std::function<Flow(Context&)>;
 using Expression = std::function<Value(Context&)>;
 
-// The text that a part of a template writes, and what goes on after it.
+// Returns the output of a part of a template, and how execution continues after it.
 std::pair<std::string, Flow> captured(Context& in, const Statement& part);
 
+// The definition of a macro.
 struct MacroCode {
   std::string name;
-  std::vector<std::pair<std::string, Expression>> parameters;  // with fallbacks, or none
+  std::vector<std::pair<std::string, Expression>> parameters;  // with defaults, or null
   Names names;
   Statement body;
 };
+// A macro as a value.
 struct Macro {
   std::shared_ptr<const MacroCode> code;
-  std::size_t place, number;  // of the scope that it was defined in
+  std::size_t place, number;  // the position and number of the scope that defined it
 };
 
+// Calls a function or a macro. Throws ValueError for other values.
 Value called(Context& in, const Value& callee, Arguments arguments);
 
-// Where a value goes: a name, an attribute of a namespace, or several of these.
+// The target of an assignment: a name, an attribute of a namespace, or several targets.
 struct Target {
   std::string name, attribute;
   std::vector<Target> parts;

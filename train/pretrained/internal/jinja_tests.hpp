@@ -7,7 +7,7 @@
 
 namespace weft::jinja {
 
-// Returns a test; null for a name that Jinja does not have.
+// Returns the test called `name`, or null if Jinja has no such test.
 const Signature* find_test(std::string_view name);
 
 }  // namespace weft::jinja

@@ -30,10 +30,11 @@ bool is_in(utf8proc_category_t own, utf8proc_category_t first, utf8proc_category
 [[noreturn]] void fail_on_character(char32_t code, const char* what) {
   std::string text;
   unicode::append(text, code);
-  fail<ValueError>("chat template", str_cat("text without '", text, "' for ", what), "it");
+  fail<ValueError>("chat template", str_cat("no character with special rules for ", what),
+                   str_cat('\'', text, '\''));
 }
 
-// Those that have several characters in upper case.
+// Returns whether a character becomes several characters in upper case.
 bool expands_in_upper_case(char32_t code) {
   constexpr std::array<std::pair<char32_t, char32_t>, 9> ranges = {{{0xDF, 0xDF},
                                                                     {0x149, 0x149},
@@ -48,7 +49,7 @@ bool expands_in_upper_case(char32_t code) {
       ranges, [&](const auto& range) { return range.first <= code && code <= range.second; });
 }
 
-// Whether the character has a case, after which a word goes on for str.title().
+// Returns whether a character has a case. For str.title(), a word continues after such a character.
 bool is_cased(char32_t code) {
   if (code < 0x80) return is_ascii_letter(static_cast<char>(code));
   const auto own = static_cast<utf8proc_int32_t>(code);
@@ -62,7 +63,7 @@ bool is_cased(char32_t code) {
     case UTF8PROC_CATEGORY_NL:
     case UTF8PROC_CATEGORY_SO:
     case UTF8PROC_CATEGORY_MN:
-      // Some of these count as cased.
+      // Some characters of these categories are cased.
       if (utf8proc_tolower(own) != own || utf8proc_toupper(own) != own)
         fail_on_character(code, "a question of case");
       return false;
@@ -76,7 +77,7 @@ bool ends_line(char32_t code) {
          code == 0x2028 || code == 0x2029;
 }
 
-// The character before a place, which then is before it.
+// Returns the character before `at`, and moves `at` to its start.
 char32_t previous_code_point(std::string_view text, std::size_t& at) {
   do --at;
   while (!starts_character(text[at]));
@@ -84,14 +85,14 @@ char32_t previous_code_point(std::string_view text, std::size_t& at) {
   return next_code_point(text, begin);
 }
 
-// str.isprintable() of one character.
+// Returns str.isprintable() of a character.
 bool is_printable(char32_t code) {
   const utf8proc_category_t own = category(code);
   return code == U' ' ||
          !(own == UTF8PROC_CATEGORY_CN || is_in(own, UTF8PROC_CATEGORY_ZS, UTF8PROC_CATEGORY_CO));
 }
 
-// Appends the number as N hexadecimal digits.
+// Appends a prefix and a number with this many hexadecimal digits.
 void append_hex(std::string& text, const char* prefix, char32_t code, int digits) {
   text += prefix;
   for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4)
@@ -137,7 +138,7 @@ std::string stripped(std::string_view text, std::string_view characters, bool le
   return utf8(rest);
 }
 
-// By memmem, as the standard library's searches are quadratic for some texts.
+// Uses memmem, because the standard library's searches take quadratic time for some texts.
 std::size_t find_in(std::string_view text, std::string_view part, std::size_t from) {
   if (from > text.size()) return text.npos;
   const void* const found =
@@ -202,7 +203,7 @@ std::string replaced(std::string_view text, std::string_view old, std::string_vi
   for (std::size_t count = 0; count < most; ++count) {
     const std::size_t found = find_in(text, old, at);
     if (found == text.npos) break;
-    // Nothing is found before each character, and at the end.
+    // An empty string is found before each character and at the end.
     std::size_t next = found + old.size();
     result += text.substr(at, found - at);
     result += other;

@@ -44,8 +44,8 @@ class Lexer {
     tokens_.push_back({kind, std::move(text), place});
   }
 
-  // Adds the text up to `end`, a tag, and goes to `next`, where a sign says what is done with the
-  // white space before.
+  // Adds the text up to the tag at `end` and moves to `next`, where a sign controls the removal of
+  // white space before the tag.
   void data(std::size_t end, std::size_t next) {
     std::string_view part = text_.substr(at_, end - at_);
     if (starts("-", next)) {
@@ -60,7 +60,7 @@ class Lexer {
     if (starts("-", at_) || starts("+", at_)) ++at_;
   }
 
-  // Takes the end of a tag, with what is omitted after it.
+  // Takes the end of a tag and the white space to be removed after it.
   bool take_end(std::string_view end) {
     const bool is_block = end != "}}";
     const std::size_t begin = at_;
@@ -104,7 +104,7 @@ class Lexer {
     }
   }
 
-  // Takes "raw" or "endraw" and the end of its tag.
+  // Takes "raw" or "endraw" and the end of the tag.
   bool take_word(std::string_view word, bool trims) {
     const std::size_t begin = at_;
     skip_space();
@@ -193,7 +193,7 @@ class Lexer {
     add(is_floating ? Token::Kind::floating : Token::Kind::integer, text, begin);
   }
 
-  // Python's "unicode-escape" of the string's ASCII form, in which other characters are escapes.
+  // Decodes a string literal as Jinja does: by Python's "unicode-escape" of its ASCII form.
   std::string unescaped(std::string_view raw, std::size_t place) const {
     constexpr std::string_view letters = "abfnrtv\\'\"", meant = "\a\b\f\n\r\t\v\\'\"";
     std::string text;
@@ -210,7 +210,7 @@ class Lexer {
         const auto code = is_hex ? static_cast<char32_t>(std::stoul(std::string(hex), nullptr, 16))
                                  : char32_t{0x110000};
         if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000))
-          fail_at(text_, place, "a string with escapes of characters");
+          fail_at(text_, place, "a string with valid escape sequences");
         unicode::append(text, code);
         i += size;
       } else if (c == 'N' || (c >= '0' && c <= '7') || static_cast<signed char>(c) < 0) {
@@ -225,7 +225,7 @@ class Lexer {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::string brackets_;  // that close the open ones
+  std::string brackets_;  // the closing brackets of all open brackets
   std::vector<Token> tokens_;
 };
 
@@ -245,7 +245,7 @@ std::string with_plain_lines(std::string_view text) {
 std::vector<Token> tokens_of(std::string_view text) { return Lexer(text).run(); }
 
 void fail_at(std::string_view text, std::size_t place, const std::string& expected) {
-  // Whole characters.
+  // Does not split a character.
   std::size_t end = std::min(place + 20, text.size());
   while (end > place && end < text.size() &&
          (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)

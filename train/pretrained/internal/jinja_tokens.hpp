@@ -1,4 +1,4 @@
-// The tokens of chat templates: texts, tags, and what stands in these.
+// The tokens of chat templates: text between tags, and the names, values and operators in tags.
 #pragma once
 
 #include <cstddef>
@@ -8,22 +8,24 @@
 
 namespace weft::jinja {
 
+// A token of a template.
 struct Token {
   // Data is text between tags. Signs are operators, brackets, "{{", "}}", "{%" and "%}".
   enum class Kind { data, name, integer, floating, string, sign, end };
   Kind kind;
-  std::string text;   // of a string, its value
-  std::size_t place;  // in the template
+  std::string text;   // the value, for a string
+  std::size_t place;  // the position in the template
 };
 
-// Returns the template with "\n" at the ends of lines, without the last one, as Jinja reads it.
+// Returns the template as Jinja reads it: lines end with "\n", and the last line end is removed.
 std::string with_plain_lines(std::string_view text);
 
-// Returns the tokens of such a template, without comments and without the white space around tags
-// that transformers omits (trim_blocks, lstrip_blocks). Throws ValueError, naming the line.
+// Returns the tokens of a template with plain lines, without comments and without the white space
+// that trim_blocks and lstrip_blocks remove. Throws ValueError, naming the line, for invalid
+// tokens.
 std::vector<Token> tokens_of(std::string_view text);
 
-// Throws ValueError for that place.
+// Throws ValueError with the line and the text at `place`.
 [[noreturn]] void fail_at(std::string_view text, std::size_t place, const std::string& expected);
 
 }  // namespace weft::jinja

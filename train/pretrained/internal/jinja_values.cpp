@@ -11,7 +11,7 @@
 namespace weft::jinja {
 namespace {
 
-// The types of sequences in Python.
+// The names of the types of sequences in Python.
 constexpr std::array list_names = {"list",        "tuple",      "range",    "dict_keys",
                                    "dict_values", "dict_items", "generator"};
 
@@ -21,11 +21,11 @@ int depth_of(const Value& value) {
   return 0;
 }
 
-// The depth of a value around another.
+// Updates the depth of a value that contains `inner`.
 void nest(int& depth, const Value& inner) {
   constexpr int deepest = 100;
   depth = std::max(depth, depth_of(inner) + 1);
-  if (depth > deepest) fail_rendering("values that are nested at most 100 times", "a deeper one");
+  if (depth > deepest) fail_rendering("at most 100 levels of nested values", "more");
 }
 
 class Writer {
@@ -107,7 +107,7 @@ class Writer {
   std::string out;
 
  private:
-  // A string of which escapes make up to six times as much.
+  // Returns a string to be escaped. Escaping can make it six times as long.
   const std::string& escapable(const Text& text) {
     run_.charge(6 * text->size());
     return *text;
@@ -168,9 +168,9 @@ void fail_rendering(const std::string& expected, const std::string& got) {
 
 void Budget::charge(std::size_t bytes) {
   if (bytes > left)
-    fail_rendering(is_for_all ? "a conversation whose parts take less work"
+    fail_rendering(is_for_all ? "parts of a conversation that need less work"
                               : "at most 64 MiB of values and steps",
-                   "more");
+                   is_for_all ? "more work" : "more");
   left -= bytes;
 }
 
@@ -215,7 +215,7 @@ Value Run::value(const nlohmann::ordered_json& json) {
       return json.get<std::int64_t>();
     case Type::number_unsigned: {
       const auto number = json.get<std::uint64_t>();
-      if (number >> 63 != 0) fail_rendering("integers of 64 bits", str_cat(number));
+      if (number >> 63 != 0) fail_rendering("64-bit integers", str_cat(number));
       return static_cast<std::int64_t>(number);
     }
     case Type::number_float:

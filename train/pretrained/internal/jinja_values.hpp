@@ -1,5 +1,5 @@
-// The values of chat templates, as in Python: they do not change, but for namespaces, and share
-// what they consist of.
+// The values of chat templates, as in Python. Values are immutable, except for namespaces, so
+// copies share their contents.
 #pragma once
 
 #include <array>
@@ -27,16 +27,17 @@ struct Macro;
 struct Sequence;
 using Text = std::shared_ptr<const std::string>;
 
+// An undefined value.
 struct Undefined {
-  Text name;  // of what is not there; null if it has none
+  Text name;  // the name that is not defined; null if there is none
 };
 struct None {};
-// A string to which the filter safe was applied. It can be written, and "+" adds escaped strings.
+// A string after the filter safe. It can be written, and "+" adds escaped strings to it.
 struct Markup {
   Text text;
 };
 
-// The pointer to a Dict is a namespace; a rendering owns these.
+// A value. A Dict* is a namespace, which the rendering owns.
 struct Value : std::variant<Undefined, None, bool, std::int64_t, double, Text, Markup,
                             std::shared_ptr<const Sequence>, std::shared_ptr<const Dict>, Dict*,
                             std::shared_ptr<Loop>, std::shared_ptr<const Macro>,
@@ -49,22 +50,23 @@ struct Value : std::variant<Undefined, None, bool, std::int64_t, double, Text, M
   }
 };
 
-// A list, a tuple, range(…), keys(), values() and items() of a dict, and what is read once
-// (Python's generators).
+// A list, a tuple, range(…), the keys(), values() or items() of a dict, or a generator, which can
+// be iterated only once.
 struct Sequence {
   enum class Kind { list, tuple, range, keys, values, items, generator };
   Kind kind = Kind::list;
   std::vector<Value> items;
-  std::array<std::int64_t, 3> range = {};  // its begin, end and step
-  int depth = 0;                           // of nested values
-  mutable std::size_t used = 0;            // items of a generator that were read
+  std::array<std::int64_t, 3> range = {};  // begin, end and step of a range
+  int depth = 0;                           // how deeply values are nested
+  mutable std::size_t used = 0;            // the number of items of a generator already read
 
   bool has_places() const { return kind <= Kind::range; }
 };
 
+// A dict, or the attributes of a namespace.
 struct Dict {
   std::vector<std::pair<Value, Value>> items;
-  std::unordered_map<std::string, std::size_t> places;  // by key_of
+  std::unordered_map<std::string, std::size_t> places;  // indices in `items`, by key_of
   int depth = 0;
 
   const Value* find(const std::string& key) const;
@@ -73,24 +75,26 @@ struct Dict {
 
 // The variable `loop`.
 struct Loop {
-  std::vector<Value> items;    // those known so far
-  std::size_t index = 0;       // of the current one, from 0
-  std::function<bool()> more;  // adds the next item, if there is one; empty when the loop ended
+  std::vector<Value> items;    // the items read so far
+  std::size_t index = 0;       // the index of the current item
+  std::function<bool()> more;  // reads the next item, if any; null after the end of the loop
 };
 
-// Functions throw ValueError, "chat template: expected …, got …".
+// Throws ValueError, "chat template: expected …, got …". The other functions throw errors in this
+// way.
 [[noreturn]] void fail_rendering(const std::string& expected, const std::string& got);
 
-// The work that renderings may still do: about one unit for each byte of data read or made.
+// A limit on the work of renderings: about one unit for each byte of data read or created.
 struct Budget {
   static constexpr std::size_t most = std::size_t{64} << 20;
   std::size_t left = most;
-  bool is_for_all = false;  // parts of a conversation
+  bool is_for_all = false;  // whether the limit is for all parts of a conversation together
 
   void charge(std::size_t bytes);
 };
 
-// A rendering. All values are made and all strings are read here, which charges their sizes.
+// The state of a rendering. It creates all values and reads all strings, and charges the budget for
+// their sizes.
 class Run {
  public:
   Run(Budget& budget, std::chrono::local_seconds time) : now(time), budget_(budget) {}
@@ -104,14 +108,14 @@ class Run {
   Value value(const nlohmann::ordered_json& json);
 
   const std::chrono::local_seconds now;
-  int depth = 0;  // of what is being computed
+  int depth = 0;  // how deeply the current computation is nested
 
  private:
   Budget& budget_;
   std::deque<Dict> namespaces_;
 };
 
-// Counts how deeply computations are nested, and charges each.
+// Limits how deeply computations are nested, and charges the budget for each computation.
 struct Step {
   explicit Step(Run& run);
   Step(const Step&) = delete;
@@ -120,39 +124,41 @@ struct Step {
   Run& run;
 };
 
-// The name of the type in Python.
+// Returns the name of the type in Python.
 std::string type_name(const Value& value);
 bool is_true(const Value& value);
-// A bool or an int.
+// Return the value of a bool, an int or (number_of) a float; std::nullopt for other types.
 std::optional<std::int64_t> integer_of(const Value& value);
 std::optional<double> number_of(const Value& value);
 
-// The sequence, if the value has one of items at places.
+// Returns the value as a sequence that can be indexed, or null.
 const Sequence* places_in(const Value& value);
-// The text of a string, not of Markup.
+// Returns the contents of a string. Throws ValueError for other types, including Markup.
 const std::string& text_in(Run& run, const Value& value, const std::string& what);
 
-// str(value) and repr(value).
+// Return str(value) and repr(value).
 std::string str(Run& run, const Value& value);
 std::string repr(Run& run, const Value& value);
 
+// Options of json_text, named as in Python's json.dumps: ensure_ascii, indent, separators.
 struct JsonForm {
   bool only_ascii = false;
   std::optional<std::string> indent;
   std::string between_items = ", ", after_key = ": ";
 };
-// json.dumps(value, …).
+// Returns json.dumps(value, …).
 std::string json_text(Run& run, const Value& value, const JsonForm& form);
 
-// A text that is equal for equal keys. Throws for what cannot be one.
+// Returns a string that is equal for equal keys of a dict. Throws ValueError for values that cannot
+// be keys.
 std::string key_of(Run& run, const Value& value);
 const Value* entry_of(Run& run, const Dict& dict, const Value& key);
 void set_entry(Run& run, Dict& dict, const Value& key, Value value);
 
-// Goes through a value, in a loop say.
+// Iterates over a value, as a loop does.
 class Items {
  public:
-  // Throws for a value that has no items.
+  // Throws ValueError for a value that cannot be iterated.
   Items(Run& run, Value value);
   std::optional<Value> next();
 
@@ -162,7 +168,7 @@ class Items {
   std::size_t at_ = 0;
 };
 std::vector<Value> items_of(Run& run, const Value& value);
-// len(value), if it has one.
+// Returns len(value), or std::nullopt if the value has no length.
 std::optional<std::size_t> length_of(Run& run, const Value& value);
 
 }  // namespace weft::jinja

@@ -13,37 +13,37 @@ namespace {
 
 using nlohmann::json;
 
-// Entries that every configuration class of transformers accepts and that do not change what a
-// model computes in evaluation. The entries of one class are listed where its form is.
+// Entries that all configuration classes of transformers accept and that do not change what a model
+// computes in evaluation. Entries of a single class are listed in the function that reads them.
 constexpr std::string_view without_effect[] = {
-    // Notes about the files and the program that wrote them.
+    // Information about the files and the program that wrote them.
     " architectures author auto_map bos_token created_date custom_pipelines dtype eos_token "
     "finetuning_task id2label label2id license model_type name_or_path num_labels pad_token "
     "problem_type sentence_transformers task_specific_params tokenizer_class torch_dtype "
     "transformers.js_config transformers_version unk_token unsloth_fixed unsloth_version ",
     // Training.
     " gradient_checkpointing initializer_factor initializer_range ",
-    // Results of a call besides the logits, and how they are computed.
+    // Additional results besides the logits, and how results are computed.
     " attn_implementation chunk_size_feed_forward output_attentions output_hidden_states "
     "output_past "
     "return_dict tf_legacy_loss torchscript use_bfloat16 use_cache ",
-    // Defaults of text generation in older versions.
+    // Default options of text generation, from older versions.
     " bad_words_ids begin_suppress_tokens diversity_penalty do_sample early_stopping "
     "encoder_no_repeat_ngram_size exponential_decay_length_penalty length_penalty max_length "
     "min_length no_repeat_ngram_size num_beam_groups num_beams num_return_sequences output_scores "
     "prefix remove_invalid_values repetition_penalty return_dict_in_generate suppress_tokens "
     "temperature top_k top_p typical_p "};
-// Entries with the values that every other configuration class has by default.
+// Entries that are accepted if they have their default value.
 constexpr std::pair<std::string_view, std::string_view> defaults[] = {
     {"add_cross_attention", "false"}, {"is_decoder", "false"},
     {"is_encoder_decoder", "false"},  {"pruned_heads", "{}"},
     {"tie_encoder_decoder", "false"}, {"use_mrope", "false"},
 };
-// Names that end like this: tokens that only tokenizers and generation use, and dropout.
+// Suffixes of accepted names: tokens used only by tokenizers and generation, and dropout.
 constexpr std::string_view ends_without_effect[] = {"_token_id", "_dropout", "_pdrop",
                                                     "dropout_rate", "_dropout_prob"};
 
-// The names in transformers; the first name of an activation is written.
+// The names of activation functions in transformers. The first name of each is written.
 constexpr EnumNames<Activation, 13> activations{{
     {Activation::gelu_tanh, "gelu_new"},
     {Activation::gelu_tanh, "gelu_pytorch_tanh"},
@@ -65,7 +65,8 @@ bool is_token(const json& id, Index vocabulary_size) {
          id.get<std::uint64_t>() < static_cast<std::uint64_t>(vocabulary_size);
 }
 
-// Returns an entry that an object contains. Throws ValueError for null and for a different type.
+// Returns an entry that the object contains. Throws ValueError if it is null or has a different
+// type.
 template <class T>
 T present_entry(const json& object, const std::string& name) {
   if (object.at(name).is_null()) fail<ValueError>(name, "a value", "null");
@@ -189,9 +190,8 @@ void ModelConfig::check_all_read() const {
             std::end(defaults) ||
         std::ranges::any_of(without_effect, is_listed);
     if (!is_known && !value.is_null())
-      fail<ValueError>(
-          name, "an entry that is known",
-          str_cat(text.substr(0, 80), " (without it, if it changes nothing, the file is read)"));
+      fail<ValueError>(name, "a known entry",
+                       str_cat(text.substr(0, 80), " (remove it if it does not change the model)"));
   }
 }
 
@@ -199,7 +199,7 @@ Index ModelConfig::checked_size(const std::string& name, Index lowest) {
   const auto value = present_entry<std::int64_t>(entries_, name);
   constexpr std::int64_t highest = std::numeric_limits<std::int32_t>::max();
   if (value < lowest || value > highest)
-    fail<ValueError>(name, str_cat("an integer of ", lowest, " … ", highest), value);
+    fail<ValueError>(name, str_cat("an integer from ", lowest, " to ", highest), value);
   return value;
 }
 

@@ -13,15 +13,15 @@ namespace {
 
 using nlohmann::json;
 
-// Where a form finds what rope_parameters may leave out.
+// Defaults for entries that rope_parameters may omit.
 struct RotaryEntries {
-  double part = 1.0;      // the default share of a head that is rotated
-  bool has_parts = true;  // whether transformers' models of this form rotate a part of a head
+  double part = 1.0;      // the default fraction of a head that is rotated
+  bool has_parts = true;  // whether this architecture can rotate a part of a head in transformers
   Index max_len = 0;      // the default original_max_position_embeddings
 };
 
-// Throws for entries of rope_parameters that are not known, such as a layer type with entries of
-// its own. Entries for a rope_type other than the one that is set have no effect in transformers.
+// Throws ValueError for unknown entries of rope_parameters, such as a layer type with its own
+// parameters. Entries for a different rope_type are accepted, because transformers ignores them.
 void check_rotary_entries(const json& rope) {
   if (!rope.is_null() && !rope.is_object())
     fail<ValueError>("rope_parameters", "an object", shown(rope));
@@ -31,12 +31,12 @@ void check_rotary_entries(const json& rope) {
       "rope_type short_factor truncate type ";
   for (const auto& [name, value] : rope.items())
     if (known.find(' ' + name + ' ') == known.npos)
-      fail<ValueError>("rope_parameters", "known entries", str_cat(name, ": ", shown(value)));
+      fail<ValueError>("rope_parameters", "only known entries", str_cat(name, ": ", shown(value)));
 }
 
-// Reads rotary positions as transformers does: a "rope_scaling" that is not empty replaces
-// "rope_parameters" as a whole, and its entries precede those beside it, which `options.base` and
-// `entries.part` contain.
+// Reads rotary positions as transformers does. A non-empty "rope_scaling" replaces
+// "rope_parameters" entirely. Its entries take precedence over those of the configuration itself,
+// which `options.base` and `entries.part` contain.
 void read_rotary(ModelConfig& config, RotaryOptions& options, RotaryEntries entries,
                  Index head_size) {
   const json &older = config.at("rope_scaling"), &newer = config.at("rope_parameters");
@@ -51,7 +51,7 @@ void read_rotary(ModelConfig& config, RotaryOptions& options, RotaryEntries entr
   const auto type = entry_or<std::string>(rope, type_entry, "default");
   if (type != "default" && type != "linear" && type != "llama3")
     fail<ValueError>("rope_scaling", "default, linear or llama3", str_cat('\'', type, '\''));
-  // Without scaling, most models of transformers do not look at the part.
+  // Without scaling, most models in transformers ignore partial_rotary_factor.
   if (type == "default" && !entries.has_parts) entries.part = 1.0;
   if (!entries.has_parts && entries.part != 1.0)
     fail<ValueError>("partial_rotary_factor", "1 with this model and rope_type", entries.part);
@@ -78,7 +78,7 @@ void write_rotary(ModelConfig& config, const RotaryOptions& options, double part
   }
   rope["rope_theta"] = options.base;
   if (part != 1.0) rope["partial_rotary_factor"] = part;
-  // For versions of transformers that do not know rope_parameters.
+  // For versions of transformers that do not support rope_parameters.
   if (!is_default) config.set("rope_scaling", rope);
   config.set("rope_parameters", rope);
 }
@@ -87,7 +87,7 @@ void rotary_form(ModelConfig& config, RotaryOptions& options, const RotaryEntrie
                  Index head_size) {
   if (config.is_written()) return write_rotary(config, options, entries.part);
   read_rotary(config, options, entries, head_size);
-  // Read above if it has an effect.
+  // read_rotary has read it if it has an effect.
   config.ignore({"original_max_position_embeddings"});
 }
 
@@ -96,7 +96,7 @@ void gpt2_form(ModelConfig& config, GptOptions& o, std::string_view) {
   config.rename("max_position_embeddings", "n_positions");
   config.rename("num_attention_heads", "n_head");
   config.rename("num_hidden_layers", "n_layer");
-  // The names of files that have no n_positions.
+  // Names in files without n_positions.
   for (const char* const older : {"n_ctx", "block_size"})
     if (config.has(older) && !config.has("n_positions")) config.rename(older, "n_positions");
   config.require("scale_attn_weights", true);
@@ -121,7 +121,7 @@ Index head_size_of(const GptOptions& o) {
   return o.head_size.value_or(o.num_hiddens / o.num_heads);
 }
 
-// The entries of all models with rotary positions.
+// Reads or writes the entries that all models with rotary positions have.
 void sizes_form(ModelConfig& config, GptOptions& o, Index max_len) {
   Index ffn_size = o.ffn_num_hiddens.value_or(0);
   config.size("vocab_size", o.vocabulary_size);
@@ -136,8 +136,9 @@ void sizes_form(ModelConfig& config, GptOptions& o, Index max_len) {
   if (!o.rotary) o.rotary.emplace();
 }
 
-// The window of Mistral, Qwen2 and Qwen3, which all of their layers have, or no layer. With
-// layer_types, transformers reads Mistral as Ministral, whose layers they decide on.
+// Reads or writes the attention window of Mistral, Qwen2 and Qwen3. Either all layers must have the
+// window, or none. If there is an entry layer_types, transformers reads Mistral as Ministral, whose
+// windows layer_types determines.
 void window_form(ModelConfig& config, GptOptions& o, bool is_mistral) {
   std::optional<Index> window = o.window;
   bool is_used = is_mistral || window.has_value();
@@ -152,18 +153,18 @@ void window_form(ModelConfig& config, GptOptions& o, bool is_mistral) {
   Index windows = o.window ? std::max(Index{0}, o.num_blocks - first) : 0;
   if (!types.is_null()) {
     if (!types.is_array() || std::ssize(types) != o.num_blocks)
-      fail<ValueError>("layer_types", str_cat("a list of ", o.num_blocks), shown(types));
+      fail<ValueError>("layer_types", str_cat("a list of ", o.num_blocks, " types"), shown(types));
     windows = std::ranges::count(types, json("sliding_attention"));
     if (windows + std::ranges::count(types, json("full_attention")) != o.num_blocks)
       fail<ValueError>("layer_types", "full_attention or sliding_attention", shown(types));
   }
   if (windows != 0 && (windows != o.num_blocks || !o.window))
-    fail<ValueError>("sliding_window", "all layers with a window, or no layer",
-                     str_cat(windows, " of ", o.num_blocks, " layers"));
+    fail<ValueError>("sliding_window", "a window in all layers or in no layer",
+                     str_cat("a window in ", windows, " of ", o.num_blocks, " layers"));
   if (windows == 0) o.window.reset();
 }
 
-// Llama, Mistral, Qwen2 and Qwen3.
+// Reads or writes Llama, Mistral, Qwen2 and Qwen3.
 void llama_form(ModelConfig& config, GptOptions& o, std::string_view type) {
   const bool is_llama = type == "llama", is_mistral = type == "mistral", is_qwen3 = type == "qwen3";
   sizes_form(config, o, is_llama ? 2048 : is_mistral ? 131072 : 32768);
@@ -176,7 +177,7 @@ void llama_form(ModelConfig& config, GptOptions& o, std::string_view type) {
        ffn_bias = o.ffn_bias.value_or(false);
   if (is_llama || is_qwen3) config.flag("attention_bias", attention_bias, false);
   if (is_llama) config.flag("mlp_bias", ffn_bias, false);
-  // Files of the other types may contain these entries; transformers reads them in no model.
+  // Files of the other types may contain these entries, but transformers ignores them.
   config.ignore({"attention_bias", "mlp_bias", "is_llama_config", "pretraining_tp",
                  "use_sliding_window", "max_sequence_length", "max_window_layers"});
   o.bias = false;
@@ -199,7 +200,7 @@ void llama_form(ModelConfig& config, GptOptions& o, std::string_view type) {
   o.swiglu = true;
   o.qk_norm = is_qwen3;
   if (!is_llama) return window_form(config, o, is_mistral);
-  // transformers' Llama looks at no window.
+  // transformers' Llama ignores windows.
   config.ignore({"sliding_window", "use_sliding_window"});
   for (const json& layer : config.at("layer_types"))
     if (layer != "full_attention") fail<ValueError>("layer_types", "full_attention", shown(layer));
@@ -215,7 +216,7 @@ void gpt_neox_form(ModelConfig& config, GptOptions& o, std::string_view) {
   config.flag("attention_bias", attention_bias, true);
   config.number("rotary_emb_base", o.rotary->base, 10000.0);
   config.number("rotary_pct", part, 0.25);
-  // The entries that Llama has for these.
+  // Llama's names for the same entries.
   config.ignore({"rope_theta", "partial_rotary_factor"});
   rotary_form(config, *o.rotary, {.part = part, .max_len = o.max_len}, head_size_of(o));
   config.number("layer_norm_eps", o.norm_eps, 1e-5);
@@ -223,7 +224,7 @@ void gpt_neox_form(ModelConfig& config, GptOptions& o, std::string_view) {
   o.qkv_bias = o.attention_output_bias = attention_bias;
 }
 
-// ALiBi, and a norm of the embeddings.
+// Reads or writes BLOOM, which uses ALiBi and normalizes the embeddings.
 void bloom_form(ModelConfig& config, GptOptions& o, std::string_view) {
   config.rename("num_hidden_layers", "n_layer");
   config.rename("num_attention_heads", "n_head");
@@ -232,7 +233,7 @@ void bloom_form(ModelConfig& config, GptOptions& o, std::string_view) {
   std::optional<Index> slices = 1;
   config.flag("slow_but_exact", is_sliced, false);
   config.optional_size("pretraining_tp", slices, 1);
-  // transformers then leaves biases out.
+  // With this combination, transformers omits biases.
   if (is_sliced && slices.value_or(1) > 1)
     fail<ValueError>("slow_but_exact", "false with a pretraining_tp above 1", "true");
   config.require("apply_residual_connection_post_layernorm", false);
@@ -241,7 +242,7 @@ void bloom_form(ModelConfig& config, GptOptions& o, std::string_view) {
   config.size("hidden_size", o.num_hiddens);
   config.size("n_head", o.num_heads);
   config.size("n_layer", o.num_blocks);
-  // transformers has only four times the hidden size.
+  // transformers supports only four times the hidden size.
   if (!config.is_written()) config.optional_size("n_inner", o.ffn_num_hiddens);
   config.flag("tie_word_embeddings", o.tied, true);
   config.number("layer_norm_epsilon", o.norm_eps, 1e-5);
@@ -251,8 +252,8 @@ void bloom_form(ModelConfig& config, GptOptions& o, std::string_view) {
   o.alibi = o.embedding_norm = true;
 }
 
-// A model_type, the class that transformers has for it, the names of its weights, its default
-// eos_token_id or -1, and its config.json.
+// A supported architecture: its model_type, its class in transformers, the layout of its weights,
+// its default eos_token_id (-1 if none), and the function that reads or writes its config.json.
 struct GptForm {
   std::string_view type, architecture;
   Layout layout;
@@ -269,7 +270,7 @@ constexpr GptForm gpt_forms[] = {
     {"bloom", "BloomForCausalLM", Layout::bloom, 2, bloom_form},
 };
 
-// "gpt2, llama, … or bloom".
+// Returns "gpt2, llama, … or bloom".
 std::string gpt_types() {
   std::string types;
   for (const GptForm& form : gpt_forms)
@@ -280,7 +281,7 @@ std::string gpt_types() {
   return types;
 }
 
-// Returns the form of a configuration's model_type.
+// Returns the architecture that model_type names.
 const GptForm& gpt_form(ModelConfig& config) {
   std::string type;
   config.text("model_type", type, "gpt2");
@@ -290,7 +291,8 @@ const GptForm& gpt_form(ModelConfig& config) {
   return *form;
 }
 
-// The options that change a result, with those that are not given: equal for equal models.
+// Returns the options with defaults resolved and options without effect on results reset, so that
+// equal models have equal options.
 GptOptions resolved(GptOptions o) {
   const GptOptions defaults;
   o.dropout = defaults.dropout;
@@ -319,14 +321,14 @@ EncoderDecoderOptions resolved(EncoderDecoderOptions o) {
   t.attention_output_bias = t.attention_output_bias.value_or(t.attention_bias);
   t.final_norm = t.final_norm.value_or(t.norm_first);
   if (t.position_bias) {
-    // Those that the model sets.
+    // The model sets these itself.
     t.position_bias->num_heads = 1;
     t.position_bias->bidirectional = true;
   }
   o.num_decoder_blocks = o.num_decoder_blocks.value_or(t.num_blocks);
   o.max_len = std::numeric_limits<std::int32_t>::max();
   o.output_bias = o.output_bias && !o.tied;
-  // The weights decide.
+  // In this case, `tied` depends on the weights, not on the configuration.
   if (!o.scales_output) o.tied = true;
   return o;
 }
@@ -336,7 +338,7 @@ void t5_form(ModelConfig& config, EncoderDecoderOptions& o) {
   const std::string gated = "gated-", entry = "feed_forward_proj";
   config.require("is_encoder_decoder", true);
   config.require("is_decoder", false);
-  config.ignore({"n_positions"});  // of the training: the model has no limit
+  config.ignore({"n_positions"});  // the length used in training; the model has no limit
   std::string form = !config.is_written() ? ""
                      : t.swiglu ? gated + config.name_of_activation(entry, t.gate_activation)
                                 : config.name_of_activation(entry, t.activation);
@@ -361,12 +363,12 @@ void t5_form(ModelConfig& config, EncoderDecoderOptions& o) {
   if (!t.position_bias) t.position_bias.emplace();
   config.size("relative_attention_num_buckets", t.position_bias->num_buckets, 32);
   config.size("relative_attention_max_distance", t.position_bias->max_distance, 128);
-  // T5 has it with a tied output layer, and its later versions with another neither.
+  // T5 scales the outputs and ties the output layer; its later versions do neither.
   bool tied = o.scales_output;
   if (config.is_written() || config.has("tie_word_embeddings"))
     config.flag("tie_word_embeddings", tied, true);
   else
-    tied = true;  // also for null
+    tied = true;  // even if it is null
   config.flag("scale_decoder_outputs", o.scales_output, tied);
   t.head_size = head_size;
   t.norm_first = true;
@@ -389,7 +391,7 @@ void bert_form(ModelConfig& config, BertOptions& o) {
   config.require("position_embedding_type", "absolute");
   config.require("is_decoder", false);
   config.require("add_cross_attention", false);
-  // Entries of heads that a Bert does not have, and of programs that wrote the files.
+  // Entries for heads, which a Bert does not have, and entries of programs that wrote the files.
   config.ignore({"cell", "directionality", "emb_size", "pooler_fc_size",
                  "pooler_num_attention_heads", "pooler_num_fc_layers", "pooler_size_per_head",
                  "pooler_type", "pre_trained", "sbert_ce_default_activation_function", "structure",
@@ -406,7 +408,7 @@ void bert_form(ModelConfig& config, BertOptions& o) {
   config.number("layer_norm_eps", o.norm_eps, 1e-12);
   o.ffn_num_hiddens = ffn_size;
   if (type == "roberta") {
-    // The vectors before the first position are those of padding.
+    // The vectors before the first position belong to padding.
     TokenId padding = static_cast<TokenId>(o.first_position - 1);
     if (config.contains("pad_token_id") && !config.has("pad_token_id"))
       fail<ValueError>("pad_token_id", "a token", "null");
@@ -445,7 +447,8 @@ Layout write_config(ModelConfig& config, const GptOptions& options) {
     ModelConfig again(config.entries());
     if (resolved(gpt_options(again)) == wanted) return form.layout;
   }
-  fail<ValueError>("save_pretrained", "a Gpt of the form of " + gpt_types(), "another one");
+  fail<ValueError>("save_pretrained", "a Gpt with the architecture of " + gpt_types(),
+                   "a different architecture");
 }
 
 BertOptions bert_options(ModelConfig& config) {
@@ -478,7 +481,8 @@ void write_config(ModelConfig& config, const EncoderDecoderOptions& options) {
   config.set("architectures", json::array({"T5ForConditionalGeneration"}));
   ModelConfig again(config.entries());
   if (resolved(t5_options(again)) != wanted)
-    fail<ValueError>("save_pretrained", "a model of the form of t5", "another one");
+    fail<ValueError>("save_pretrained", "a model with the architecture of t5",
+                     "a different architecture");
 }
 
 }  // namespace weft

@@ -1,5 +1,5 @@
-// The forms of models of Hugging Face: what their config.json says, in both directions.
-// Included by definitions only.
+// Conversion between the config.json of Hugging Face models and the options of weft's models, in
+// both directions. Include only in .cpp files.
 #pragma once
 
 #include "weft/layers/models/bert.hpp"
@@ -10,17 +10,20 @@
 
 namespace weft {
 
-// The options of a model. Throw ValueError for a model_type that is not known, and for entries that
-// the model cannot follow.
+// Return the options of a model. Throw ValueError for an unknown model_type, and for entries that
+// weft does not support.
 GptOptions gpt_options(ModelConfig& config);
-// Returns the eos_token_id of a Gpt whose config has no such entry, or null.
+// Returns the default eos_token_id of a Gpt, for a config.json without this entry. Null if there is
+// no default.
 nlohmann::json default_end(ModelConfig& config);
 BertOptions bert_options(ModelConfig& config);
-// With `tied` set, which the weights decide where `scales_output` is not.
+// `tied` is set to true. Unless `scales_output` is set, the caller must set it according to the
+// weights.
 EncoderDecoderOptions t5_options(ModelConfig& config);
 
-// The reverse: write the config of a model with these options, where reading gives the same ones.
-// Throw ValueError for one of another form. Of a Gpt, returns the names of its weights.
+// Write the config.json of a model such that reading it returns the same options. Throw ValueError
+// if no config.json describes these options. The function for a Gpt returns the layout of its
+// weights.
 Layout write_config(ModelConfig& config, const GptOptions& options);
 void write_config(ModelConfig& config, const BertOptions& options);
 void write_config(ModelConfig& config, const EncoderDecoderOptions& options);

@@ -24,7 +24,7 @@ std::string path_of_name(const std::string& name) {
   std::string path = '/' + name;
   std::replace(path.begin(), path.end(), '.', '/');
   if (invalid || path.ends_with('/') || path.find("//") != std::string::npos)
-    fail<ValueError>("name in a file", "non-empty parts between dots, without '/' or NUL",
+    fail<ValueError>("name of a dataset", "non-empty parts between dots, without '/' or NUL",
                      str_cat('\'', name, '\''));
   return path;
 }

@@ -1,4 +1,5 @@
-// Names of parameters and paths of datasets: "encoder.0.weight" is /encoder/0/weight in a file.
+// Conversion between the dotted names of parameters and the paths of datasets: "encoder.0.weight"
+// is stored as /encoder/0/weight.
 #pragma once
 
 #include <map>
@@ -9,25 +10,27 @@
 
 namespace weft {
 
-// The path of a name. Throws ValueError for a name with an empty part, a '/' or a NUL.
+// Returns the path for a dotted name. Throws ValueError if the name has an empty part or contains
+// '/' or NUL.
 std::string path_of_name(const std::string& name);
 
-// The paths of datasets by their names.
+// Maps names to paths of datasets.
 using PathsByName = std::map<std::string, std::string>;
 
-// The paths of all datasets below a group by their names: the rest of the path with '.' for '/'.
-// Dots and groups are thus equivalent. Throws FileError when two datasets have the same name.
+// Returns all datasets below a group. The name of a dataset is its path relative to the group with
+// '.' instead of '/', so dots and groups are equivalent. Throws FileError if two datasets have the
+// same name.
 PathsByName datasets_by_name(const TensorFile& file, const std::string& group);
 
-// The group of the moving average of a model's parameters in a checkpoint (see
-// TrainingLoop::track_average), below which each parameter has the name that it has below /model.
+// The group that contains the moving averages of a model's parameters in a checkpoint (see
+// TrainingLoop::track_average). Parameters have the same names below it as below /model.
 inline constexpr const char* average_group = "average";
 // The group with the options of a checkpoint's model.
 inline constexpr const char* options_group = "model_options";
 
-// If the file is a checkpoint with an average that has been updated, which then is the model that
-// reading its weights gives, replaces the paths of the parameters that it contains, whose names are
-// `prefix` and those in the model. Returns the names of the datasets that were replaced.
+// If the file is a checkpoint with a moving average that has been updated, replaces the path of
+// each averaged parameter in `paths` with that of its average. The keys of `paths` are parameter
+// names after `prefix`. Returns the names of the replaced datasets.
 std::vector<std::string> use_average(const TensorFile& file, const std::string& prefix,
                                      PathsByName& paths);
 

@@ -11,7 +11,8 @@
 namespace weft {
 namespace {
 
-// The number of characters to insert, delete and replace (Levenshtein), row by row of its table.
+// Returns the Levenshtein distance: the number of characters to insert, delete or replace. Computes
+// its table row by row.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -24,13 +25,14 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// The end of a name, which is enough to compare.
+// Returns the last 100 characters of a name, which are enough for a comparison.
 std::string_view end_of(std::string_view name) {
   constexpr std::size_t compared = 100;
   return name.substr(name.size() - std::min(name.size(), compared));
 }
 
-// "norm1.weight" of "blocks.0.norm1.weight"; the whole name when it has no more.
+// Returns the last two parts of a name, "norm1.weight" for "blocks.0.norm1.weight", or the whole
+// name if it has at most two.
 std::string_view last_parts(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   const std::size_t before = dot == 0 || dot == name.npos ? name.npos : name.rfind('.', dot - 1);
@@ -76,12 +78,12 @@ std::ostream& operator<<(std::ostream& out, const Differences& differences) {
   };
   write("missing", differences.missing);
   write("unexpected", differences.unexpected);
-  write("of another shape", differences.other_shape);
-  write("of another type", differences.other_type);
+  write("different shape", differences.other_shape);
+  write("different type", differences.other_type);
   write("in several datasets", differences.ambiguous);
-  write("not read from this layout", differences.unknown_form);
+  write("not readable from this layout", differences.unknown_form);
   if (differences.unexpected.size() > Differences::shown)
-    out << " (h5weights inspect lists all that the file has)";
+    out << " (h5weights inspect lists all datasets of the file)";
   return out;
 }
 

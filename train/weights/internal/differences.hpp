@@ -1,4 +1,5 @@
-// Differences between the expected and the actual contents of a file, and how messages list them.
+// Collects differences between the expected and the actual contents of a file, and lists them in
+// messages.
 #pragma once
 
 #include <cstddef>
@@ -10,42 +11,44 @@
 
 namespace weft {
 
-// Each a text that begins with a name.
+// Lists of differences. Each entry is a string that starts with a name.
 struct Differences {
-  static constexpr std::size_t shown = 3;  // of each kind, in messages
+  static constexpr std::size_t shown = 3;  // the number of entries of each kind shown in messages
 
   std::vector<std::string> missing;
   std::vector<std::string> unexpected;
   std::vector<std::string> other_shape;
   std::vector<std::string> other_type;
-  // Parameters, each with several datasets.
+  // Parameters for which the file contains several datasets.
   std::vector<std::string> ambiguous;
-  // Parameters whose form in the layout of the file is not known.
+  // Parameters that cannot be read from the layout of the file, because it stores them in an
+  // unknown way.
   std::vector<std::string> unknown_form;
 
   bool empty() const {
     return missing.empty() && unexpected.empty() && other_shape.empty() && other_type.empty() &&
            ambiguous.empty() && unknown_form.empty();
   }
-  // Records a shape other than the expected one, with a hint if it is the transpose.
+  // Adds an entry to `other_shape` if the shapes differ, with a hint if `found` is the transpose.
   void check_shape(const std::string& name, const Shape& expected, const Shape& found);
-  // Records a type other than the expected one.
+  // Adds an entry to `other_type` if the types differ.
   void check_type(const std::string& name, const std::string& expected, const std::string& found);
 };
 
-// The first names and the number of the others: "a, b, and 2 more".
+// Returns the first `shown` names and the number of omitted names: "a, b, and 2 more".
 std::string first_of(const std::vector<std::string>& names, std::size_t shown);
 
-// How near a name is to another one.
+// How similar two names are.
 struct Nearness {
-  // Whether one may be meant by the other: few characters differ, or the last two parts are the
-  // same, as in "blocks.0.norm1.weight" and "layers.0.norm1.weight".
+  // Whether one name may be a misspelling of the other: few characters differ, or the last two
+  // parts are equal, as in "blocks.0.norm1.weight" and "layers.0.norm1.weight".
   bool is_similar;
-  std::size_t distance;  // the number of characters to insert, delete and replace
+  std::size_t distance;  // the Levenshtein distance
 };
 Nearness nearness(const std::string& name, const std::string& other);
 
-// "; missing (9): encoder.0.weight [3, 4], …, and 6 more; unexpected …": each non-empty kind.
+// Writes each non-empty list: "; missing (9): encoder.0.weight [3, 4], …, and 6 more; unexpected
+// …".
 std::ostream& operator<<(std::ostream& out, const Differences& differences);
 
 }  // namespace weft

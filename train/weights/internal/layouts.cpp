@@ -74,8 +74,8 @@ constexpr NameRow bloom_names[] = {
     {"lm_head", "output"},
 };
 
-// `wo` is the last layer of the feed-forward network of a file, which in later versions is gated;
-// the rows after it are for writing either.
+// Returns the names of T5. Its feed-forward network is gated in later versions, and `wo` is weft's
+// name of its last layer when reading. The two rows after `wo` are used for writing.
 constexpr std::array<NameRow, 27> t5_names(std::string_view wo) {
   return {{
       {"shared", "source_embedding"},
@@ -152,8 +152,8 @@ constexpr NameRow keras_2_names[] = {
     {"attention_output", "W_o"},
 };
 
-// The modules of torch.nn, the blocks of the d2l.ai book and those of weft have other names for the
-// same. This is their common form.
+// A common form of the names of torch.nn's modules, of the d2l.ai book's blocks and of weft's
+// blocks.
 constexpr NameRow module_names[] = {
     // torch.nn.MultiheadAttention
     {"in_proj_weight", "W_q.weight", 0, 3},
@@ -181,10 +181,10 @@ constexpr NameRow module_names[] = {
     {"attention1", "self_attention"},
     {"attention2", "cross_attention"},
 };
-// All but those of attention, for a model that has several of its names.
+// All rows except for the names of attention, for models that contain several of these names.
 constexpr std::span<const NameRow> distinct_module_names(module_names, std::size(module_names) - 5);
 
-// Where the parts of a row end in a name, and the number that is there for #.
+// A match of a NameRow in a name: its end, and the number that matched '#'.
 struct Found {
   std::size_t end;
   std::string_view number;
@@ -211,8 +211,8 @@ std::string with_number(std::string_view parts, std::string_view number) {
   return text;
 }
 
-// Reads a name from left to right: what is in a row is replaced, by the first such row, and other
-// parts are copied.
+// Translates a name from left to right. At each part, the first row that matches is applied; parts
+// without a match are copied.
 std::vector<WeightPart> in_weft(std::string_view name, std::span<const NameRow> names) {
   std::vector<WeightPart> weights{{}};
   for (std::size_t at = 0, end; at <= name.size(); at = end + 1) {
@@ -234,7 +234,8 @@ std::vector<WeightPart> in_weft(std::string_view name, std::span<const NameRow> 
   return weights;
 }
 
-// The reverse: the dataset of a weight whose layer the rows have from the left to its end.
+// The inverse of in_weft: returns the dataset of a weight. Returns an empty name unless the rows
+// cover the whole name of its layer.
 WeightPart in_file(std::string_view name, std::span<const NameRow> names) {
   const std::size_t variable = name.rfind('.') + 1;
   WeightPart dataset;
@@ -257,8 +258,8 @@ std::string without_end(std::string name, std::string_view end) {
   return name;
 }
 
-// With PyTorch's names of variables for TensorFlow's, which PyTorch's files of before 2019 have,
-// too.
+// Replaces TensorFlow's names of variables by PyTorch's. PyTorch files from before 2019 contain
+// TensorFlow's names, too.
 std::string with_pytorch_variable(std::string name) {
   const std::string variable = name.substr(name.rfind('.') + 1);
   name.resize(name.size() - variable.size());
@@ -267,7 +268,7 @@ std::string with_pytorch_variable(std::string name) {
   return name + (variable == "beta" ? "bias" : variable);
 }
 
-// PyTorch's names for those of transformers in TensorFlow: "h_._0/ln_1/gamma:0".
+// Translates a name of transformers' TensorFlow models to PyTorch's: "h_._0/ln_1/gamma:0".
 std::string without_tensorflow(std::string name) {
   name = without_end(std::move(name), ":0");
   for (std::size_t at = 0; (at = name.find("_._", at)) != name.npos; ++at)
@@ -275,7 +276,7 @@ std::string without_tensorflow(std::string name) {
   return with_pytorch_variable(std::move(name));
 }
 
-// Of a GPT without a head, the names are not below "transformer".
+// Removes the group "transformer", which files of a GPT without a head do not have.
 std::string without_transformer(std::string name) {
   const std::string group = "transformer.";
   if (const std::size_t at = name.rfind(group); at != name.npos && (at == 0 || name[at - 1] == '.'))
@@ -288,8 +289,8 @@ std::string without_start(std::string name, std::string_view start) {
   return name;
 }
 
-// Keras 2 writes the weights of each layer below a group of its name, and those of a whole model
-// below /model_weights.
+// Removes the groups of Keras 2: each layer's weights are below a group with the layer's name, and
+// those of a whole model below /model_weights.
 std::string without_keras_2_groups(std::string name) {
   const std::string model = "model_weights.";
   if (name.starts_with(model)) name.erase(0, model.size());
@@ -297,7 +298,7 @@ std::string without_keras_2_groups(std::string name) {
   return with_pytorch_variable(without_end(std::move(name), ":0"));
 }
 
-// Whether one of the texts is in a name, which begins and ends with '/'.
+// Returns whether `name`, with '/' added at both ends, contains one of `texts`.
 bool has_any(const std::vector<std::string_view>& texts, const std::string& name) {
   return std::ranges::any_of(texts, [slashed = '/' + name + '/'](std::string_view text) {
     return slashed.find(text) != slashed.npos;
@@ -310,12 +311,12 @@ bool is_wide(const Shape& shape) { return shape.rank() == 2 && shape[0] < shape[
 std::vector<WeightLayout> make_layouts() {
   const std::vector<std::pair<std::string, std::string>> copies_of_t5{
       {"shared.weight", "encoder.embed_tokens.weight"}};
-  // Copies of the embedding, and a bias that the first files of T5 have.
+  // Copies of the embedding, and a bias in the first published files of T5.
   const std::vector<std::string_view> unused_of_t5{"/encoder.embed_tokens.",
                                                    "/decoder.embed_tokens.",
                                                    ".EncDecAttention.relative_attention_bias."};
   return {
-      // What save_weights writes, and state_dicts of models with the same names.
+      // Files written by save_weights, and state_dicts of models with the same names.
       {.name = "state_dict"},
       {.name = "nanoGPT",
        .written_as = Layout::nanogpt,
@@ -474,7 +475,8 @@ const std::vector<WeightLayout>& weight_layouts() {
 const WeightLayout& weight_layout(std::string_view name) {
   const auto reversed = std::views::reverse(weight_layouts());
   const auto layout = std::ranges::find(reversed, name, &WeightLayout::name);
-  if (layout == reversed.end()) fail<ValueError>("layout", "one that is known", name);
+  if (layout == reversed.end())
+    fail<ValueError>("layout", "the name of a layout", str_cat('\'', name, '\''));
   return *layout;
 }
 

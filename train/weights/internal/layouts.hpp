@@ -1,4 +1,5 @@
-// The layouts of weight files: for each program, a table of the names in its files and weft's.
+// The layouts of weight files. A layout is a table that maps the names in a program's files to
+// weft's names.
 #pragma once
 
 #include <optional>
@@ -14,86 +15,98 @@
 
 namespace weft {
 
-// A weight, or a dataset of weights, by its dotted name, and how the one is in the other.
+// Describes how a weight is stored in a dataset. `name` is the dotted name of the weight or of the
+// dataset, depending on the direction of the lookup.
 struct WeightPart {
   std::string name;
-  // Which of how many equal parts of the dataset the weight is.
+  // The weight is part number `part` of `parts` equal parts of the dataset.
   Index part = 0, parts = 1;
-  // Whether the dataset has the columns of a matrix as rows.
+  // Whether the dataset contains the transposed matrix.
   bool is_transposed = false;
-  // Whether files may have the dataset for a model without the weight: a buffer, an optional layer.
+  // Whether a file may contain the dataset although the model does not have the weight, for example
+  // for a buffer or an optional layer.
   bool is_optional = false;
 
   friend bool operator==(const WeightPart&, const WeightPart&) = default;
 };
 
-// Some parts of a dotted name in another program and in weft, where # is the same number in both.
-// One dataset with several equal parts has a row for each, one after the other.
+// Translates consecutive parts of a dotted name between another program (`theirs`) and weft
+// (`ours`). '#' stands for a number, which is the same in both. A dataset that packs several
+// weights has consecutive rows, one for each weight.
 struct NameRow {
   std::string_view theirs, ours;
   Index part = 0, parts = 1;
 };
 
+// The layout of the weight files of a program.
 struct WEFT_API WeightLayout {
-  std::string name;  // in reports
-  // How `save_weights` calls it, if it writes it.
+  std::string name;  // the name in reports
+  // The corresponding option of `save_weights`, if it can write this layout.
   std::optional<Layout> written_as = {};
-  // Ends of names, one of which is in every file of the layout; when there are none, any file may
-  // have it.
+  // Suffixes of dataset names that identify the layout: each file contains a dataset with one of
+  // them. If empty, any file may have this layout.
   std::vector<std::string_view> marks = {};
-  // The end of names that no file of the layout has; none when empty.
+  // A suffix that no dataset of this layout has. If empty, no name is excluded.
   std::string_view foreign = "";
-  // Whether the dataset with a mark may have a shape; any when null.
+  // Returns whether a dataset with a mark can have this shape in this layout. If null, any shape is
+  // possible.
   bool (*may_have)(const Shape& shape) = nullptr;
-  // What is replaced in names.
+  // The translation of names.
   std::span<const NameRow> rows = {};
-  // Whether the rows are all weights of a model, as of a Gpt; layouts of any model have others,
-  // too.
+  // Whether `rows` covers all weights, as in layouts of one architecture such as Gpt. Layouts of
+  // arbitrary models contain other names, too.
   bool has_all_names = false;
-  // What the names of datasets begin with when they are written, but that of the head.
+  // The prefix of all dataset names in a written file, except for the output layer.
   std::string_view group = "";
-  // Datasets that a state_dict has again, with equal values, and the names of these copies.
+  // Datasets that a state_dict contains twice, with equal values: the name, and the name of the
+  // copy.
   std::vector<std::pair<std::string, std::string>> copies = {};
-  // The name of a dataset as the rows have it; the same when null.
+  // Normalizes the name of a dataset to the spelling used in `rows`. If null, names are used as
+  // they are.
   std::string (*spelling)(std::string dataset) = nullptr;
-  // Parts of the names of datasets that are optional, and of those that are transposed if they are
-  // weights of a linear layer, which in Keras only the model says; '/' is the start or the end.
+  // Substrings of dataset names that mark optional datasets, and datasets that are transposed if
+  // they are weights of a linear layer (in Keras, only the model determines this). '/' matches the
+  // start or the end of a name.
   std::vector<std::string_view> optional = {}, transposed = {};
-  // A weight that is in every model of the layout: where a file has only one, the names have the
-  // prefix of its name, and what has another is no part of the model.
+  // A weight that every model of the layout contains. If exactly one translated name in a file ends
+  // with it, the text before it may be the prefix of the model's names.
   std::string anchor = "";
-  // Whether `weights_in` applies to the names in the model, too, so that both sides have a common
-  // form.
+  // Whether `weights_in` is also applied to the names in the model, so that the names of file and
+  // model are compared in a common form.
   bool rewrites_model = false;
-  // Whether the queries and keys are those of RotaryPairs::halves.
+  // Whether queries and keys are stored for RotaryPairs::halves.
   bool has_rotary_halves = false;
-  // Whether the rows of a packed dataset are those of the first head of each of its weights, then
-  // those of the second one, and so on.
+  // Whether packed datasets interleave heads: first the rows of the first head of each packed
+  // weight, then the rows of the second head of each, and so on.
   bool packs_by_head = false;
-  // Whether the axes of a dataset may be several for one of the parameter: [heads, head size].
+  // Whether a dataset may store one axis of the parameter as several axes, such as [heads, head
+  // size].
   bool splits_axes = false;
-  // Whether linear layers and norms have biases, zeros where the model has none.
+  // Whether linear layers and norms always have biases, which are zeros if the model has none.
   bool has_all_biases = false;
-  // Whether a GRU has its gates in the order of Keras, and an LSTM and an RNN have no bias of the
-  // states, which then is 0.
+  // Whether recurrent layers are stored as in Keras: a GRU has its gates in Keras's order, and an
+  // LSTM or RNN has only one bias. The model's second bias is then 0.
   bool has_keras_cells = false;
 
-  // Whether the weights of a file can be told without a model.
+  // Returns whether the weights of a file can be interpreted without the model.
   bool is_convertible() const { return !packs_by_head && !has_keras_cells && foreign.empty(); }
-  // The weights in a dataset of a name.
+  // Returns the weights that a dataset contains.
   std::vector<WeightPart> weights_in(const std::string& dataset) const;
-  // The reverse: the dataset of a weight, with an empty name where the layout has none.
+  // Returns the dataset that contains a weight. Its name is empty if the layout has no name for the
+  // weight.
   WeightPart dataset_of(const std::string& weight) const;
 };
 
-// The token embedding of a Gpt or a Bert.
+// The name of the token embedding of a Gpt or a Bert.
 inline const std::string token_embedding = "tokens.weight";
 
-// All layouts, in the order in which they are tried.
+// Returns all layouts, in the order in which loading tries them.
 WEFT_API const std::vector<WeightLayout>& weight_layouts();
-// The layout of that name; the last of several.
+// Returns the layout called `name`; if there are several, the last one. Throws ValueError if there
+// is none.
 WEFT_API const WeightLayout& weight_layout(std::string_view name);
-// The layout that is written for that choice; weft's and PyTorch's are that of a state_dict.
+// Returns the layout that `save_weights` writes for an option. For weft's and PyTorch's layouts,
+// this is "state_dict".
 WEFT_API const WeightLayout& weight_layout(Layout written);
 
 }  // namespace weft

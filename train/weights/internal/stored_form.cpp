@@ -13,7 +13,7 @@ namespace {
 
 constexpr Index block_bytes = Index{4} << 20;
 
-// Returns whether the sizes of consecutive axes of a shape, multiplied, are these of two axes.
+// Returns whether the axes of a shape can be merged into two axes of sizes `rows` and `columns`.
 bool merges_to(const Shape& shape, Index rows, Index columns) {
   Index before = 1;
   for (Index axis = 0; axis < shape.rank(); ++axis) {
@@ -23,7 +23,7 @@ bool merges_to(const Shape& shape, Index rows, Index columns) {
   return false;
 }
 
-// Consecutive rows of a dataset: `elements`, the first of which is number `first` in it.
+// Consecutive elements of a dataset. `first` is the index of the first of them in the dataset.
 template <class T>
 struct Block {
   Index first;
@@ -50,7 +50,7 @@ void check_block(const StoredDataset& dataset, const Shape& shape, const Block<T
                                shape.position(block.first + i), " of ", shape));
 }
 
-// Calls `use` for all rows of a dataset, in blocks.
+// Calls `use` for consecutive blocks of rows until the whole dataset has been read.
 template <class T, class Use>
 void for_each_block(const StoredDataset& dataset, const Use& use) {
   const Shape shape = dataset.shape();
@@ -67,7 +67,8 @@ void for_each_block(const StoredDataset& dataset, const Use& use) {
   }
 }
 
-// What a block contains of a part of this size that is not transposed, as elements of the part.
+// Returns the elements of a block that belong to a part of this size, which is not transposed.
+// `first` of the result is an index in the part.
 template <class T>
 Block<T> in_part(const Block<T>& block, Index size, Index part) {
   const Index offset = part * size, begin = std::clamp<Index>(block.first - offset, 0, size),
@@ -77,11 +78,12 @@ Block<T> in_part(const Block<T>& block, Index size, Index part) {
                                         static_cast<std::size_t>(end - begin))};
 }
 
-// Writes the transpose of a matrix [rows, columns]; each row is a stride after the one before.
+// Writes the transpose of a matrix [rows, columns]. A stride is the distance between the starts of
+// consecutive rows.
 template <class T>
 void transpose(Index rows, Index columns, const T* from, Index from_stride, T* to,
                Index to_stride) {
-  constexpr Index strip = 16;  // columns that are read at a time: rows that are written
+  constexpr Index strip = 16;  // the number of columns read, and of rows written, at a time
   parallel_for((columns + strip - 1) / strip, grain_of(strip * rows), [&](Index begin, Index end) {
     for (Index first = begin * strip; first < std::min(end * strip, columns); first += strip)
       for (Index row = 0; row < rows; ++row)
@@ -90,7 +92,7 @@ void transpose(Index rows, Index columns, const T* from, Index from_stride, T* t
   });
 }
 
-// Writes what a block contains of one part of a tensor to its place there.
+// Copies the elements of a block that belong to one part to their positions in this part.
 template <class T>
 void scatter(const Block<T>& block, const StoredForm& form, Index part, T* to) {
   if (form.is_transposed) {

@@ -1,4 +1,4 @@
-// StoredForm: how the elements of a parameter are in a dataset.
+// StoredForm: how a dataset stores the elements of a parameter.
 #pragma once
 
 #include <span>
@@ -10,52 +10,55 @@
 
 namespace weft {
 
-// Returns whether StoredDataset::type names floating-point numbers that weights are read from.
+// Returns whether a type returned by StoredDataset::type is a floating-point type that weights can
+// be read from.
 bool is_float(const std::string& type);
 
+// How a dataset stores a parameter.
 struct StoredForm {
-  Shape parameter;
-  // Whether the dataset has the columns of the parameter, a matrix, as rows.
+  Shape parameter;  // the shape of the parameter
+  // Whether the dataset contains the transposed matrix.
   bool is_transposed = false;
-  // Whether the dataset may have several axes where the parameter has one.
+  // Whether the dataset may have several axes for one axis of the parameter.
   bool splits_axes = false;
-  // The dataset has so many equal parts of its rows, or of its columns when it is transposed, and
-  // the parameter is these of them, one after the other.
+  // The rows of the dataset (its columns, if it is transposed) consist of `parts` equal parts. The
+  // parameter is the concatenation of the parts listed in `own`.
   Index parts = 1;
   std::vector<Index> own = {0};
-  // Whether the dataset may be only the first part, the others being zeros.
+  // Whether the dataset may consist of the first part only. The other parts are then zeros.
   bool may_be_zero = false;
 
-  // The shape of the dataset, but for axes that are split.
+  // Returns the shape of the dataset if no axis is split.
   Shape dataset() const;
-  // The number of elements of each part.
+  // Returns the number of elements of each part.
   Index part_size() const;
-  // Returns whether a dataset of that shape is only the first part.
+  // Returns whether a dataset of this shape consists of the first part only.
   bool is_first_part(const Shape& dataset) const {
     return may_be_zero && parts > 1 && dataset == parameter;
   }
-  // Returns whether a dataset of that shape may have the elements.
+  // Returns whether a dataset of this shape can contain the parameter.
   bool fits(const Shape& dataset) const;
 };
 
-// A parameter to be read from a dataset.
+// A parameter and how it is stored. `read_stored` sets the value.
 template <class T>
 struct StoredTensor {
   StoredForm form;
   Tensor<T> value = {};
 };
 
-// Reads the values of all tensors in a dataset, of which the forms fit its shape: once, and but for
-// a tensor that is the whole dataset in blocks of rows of a few MiB. Throws FileError when it
-// cannot be read, and NonFiniteError for a NaN or an infinity.
+// Reads the values of all tensors stored in a dataset, whose shape must fit each form. The dataset
+// is read once, in blocks of rows of a few MiB; a tensor that is the whole dataset is read at once.
+// Throws FileError if the dataset cannot be read, and NonFiniteError for a NaN or an infinity.
 template <class T>
 void read_stored(const StoredDataset& dataset, std::span<StoredTensor<T>> tensors);
 
-// Returns whether a dataset of that form has these values. Throws as `read_stored` does.
+// Returns whether a dataset with this form contains `values`. Throws the same exceptions as
+// `read_stored`.
 template <class T>
 bool has_values(const StoredDataset& dataset, const StoredForm& form, const Tensor<T>& values);
 
-// The dataset of these parts, in their order.
+// Returns the contents of the dataset that consists of these tensors, in their order.
 template <class T>
 Tensor<T> stored(std::span<const StoredTensor<T>> parts);
 

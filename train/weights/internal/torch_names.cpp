@@ -18,8 +18,8 @@ std::string without_end(const std::string& name, const std::string& end) {
   return name.substr(0, name.size() - end.size());
 }
 
-// Returns whether each parameter of a module is the weight or the bias of one of these layers: a
-// norm of heads or an adapter would have no name in PyTorch.
+// Returns whether a module has no parameters other than the weights and biases of these layers.
+// Others, such as a norm of heads or an adapter, have no name in PyTorch.
 template <class T>
 bool has_only(const Module<T>& module, const std::vector<std::string>& layers) {
   std::set<std::string> known;
@@ -29,14 +29,15 @@ bool has_only(const Module<T>& module, const std::vector<std::string>& layers) {
                              [&](const auto& parameter) { return known.contains(parameter.name); });
 }
 
-// Returns whether all projections are square, as those of torch.nn.MultiheadAttention with one
-// embedding size, whose in_proj_weight has three of them.
+// Returns whether the projections of queries, keys and values have equal shapes, so that
+// torch.nn.MultiheadAttention stores them together in in_proj_weight.
 template <class T>
 bool is_packed(const MultiHeadAttention<T>& attention) {
   return attention.W_k.weight.shape() == attention.W_q.weight.shape() &&
          attention.W_v.weight.shape() == attention.W_q.weight.shape();
 }
 
+// Returns whether torch.nn.MultiheadAttention computes the same.
 template <class T>
 bool is_in_torch(const MultiHeadAttention<T>& attention) {
   const Index size = attention.W_o.weight.shape()[0];
@@ -49,8 +50,8 @@ bool is_in_torch(const MultiHeadAttention<T>& attention) {
          has_only(attention, {"W_q", "W_k", "W_v", "W_o"});
 }
 
-// Returns whether the feed-forward network and the norms are of the types that PyTorch's layers
-// have. Their other layers are attention.
+// Returns whether PyTorch's transformer layers have a feed-forward network and norms of these
+// types, and no parameters besides them and `attentions`.
 template <class T, class... Norms>
 bool is_in_torch(const Module<T>& block, const BlockFeedForward<T>& ffn,
                  const std::vector<std::string>& attentions, const Norms&... norms) {
@@ -79,14 +80,14 @@ bool is_in_torch(const BlockStack<T, Block>& stack) {
          std::ranges::all_of(stack.blocks, [](const Block& block) { return is_in_torch(block); });
 }
 
-// Returns whether `module` is a Layer that torch.nn has, too.
+// Returns whether `module` is a `Layer` that torch.nn provides, too.
 template <class Layer, class T>
 bool is_torch(const Module<T>& module) {
   const auto* layer = dynamic_cast<const Layer*>(&module);
   return layer && is_in_torch(*layer);
 }
 
-// The dataset of a parameter by its name in a layer of PyTorch.
+// Returns the dataset of a parameter, given its name in a layer that PyTorch provides.
 WeightPart in_layer(std::string name, bool is_packed) {
   for (const auto& [ours, theirs] :
        {std::pair<std::string_view, std::string_view>{"attention.", "self_attn."},
@@ -108,7 +109,7 @@ WeightPart in_layer(std::string name, bool is_packed) {
           static_cast<Index>(std::string_view("qkv").find(letter)), 3};
 }
 
-// Names all members of a model.
+// Assigns a PyTorch name to each parameter and buffer of a model.
 template <class T>
 class TorchNamer final : public Members<T> {
  public:
@@ -143,14 +144,15 @@ class TorchNamer final : public Members<T> {
   }
 
  private:
-  // A module: what precedes the names of its members in the model and in PyTorch.
+  // The module being visited, and the prefixes of its members' names in the model and in PyTorch.
   struct Place {
     std::string ours, theirs;
-    bool is_stack = false;  // of PyTorch's layers
-    // The size of `ours` of the layer of PyTorch around it, whose `theirs` it has.
+    bool is_stack = false;  // whether it is a stack of blocks that PyTorch provides
+    // The size of `ours` for the enclosing layer that PyTorch provides, if any. `theirs` is then
+    // the prefix of this layer.
     std::optional<std::size_t> layer = {};
     bool is_packed = true;    // see weft::is_packed
-    bool has_biases = false;  // whether the layer of PyTorch has
+    bool has_biases = false;  // whether the enclosing PyTorch layer has biases
   };
 
   void enter(const Module<T>& module) {
@@ -181,7 +183,7 @@ class TorchNamer final : public Members<T> {
 
   Place place_;
   TorchNames names_;
-  std::set<std::string> bias_names_;  // in the model
+  std::set<std::string> bias_names_;  // the biases that the model has
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The names and the packing of parameters in PyTorch's own modules.
+// The names of parameters in PyTorch's modules, and which parameters PyTorch packs.
 #pragma once
 
 #include <map>
@@ -10,24 +10,26 @@
 
 namespace weft {
 
-// A bias that a PyTorch module has and the model does not: zeros.
+// A bias that a PyTorch module has and the model does not. It is written as zeros.
 struct ZeroBias {
-  std::string name, weight;  // full names in the model: of the bias, and of the weight beside it
+  std::string name, weight;  // names of the bias and of the weight of the same layer, in the model
   Shape shape;
   WeightPart dataset;
 };
 
-// The names that the parameters and buffers of a model have in PyTorch. An attention, a transformer
-// block or a stack of blocks that torch.nn has, too, gets the names of torch.nn.MultiheadAttention,
-// TransformerEncoderLayer, TransformerDecoderLayer, TransformerEncoder and TransformerDecoder; all
-// other names are the model's own.
+// The names of a model's parameters and buffers in PyTorch. Attention, transformer blocks and
+// stacks of blocks that torch.nn provides, too, get the names of torch.nn.MultiheadAttention,
+// TransformerEncoderLayer, TransformerDecoderLayer, TransformerEncoder and TransformerDecoder. All
+// other names are the model's.
 struct TorchNames {
-  // By full name in the model, also by each name of a tied parameter.
+  // The dataset of each parameter and buffer, by its name in the model. A tied parameter has an
+  // entry for each of its names.
   std::map<std::string, WeightPart> datasets;
-  // PyTorch's modules have all biases or none.
+  // Biases to add, because PyTorch's modules have either all biases or none.
   std::vector<ZeroBias> zero_biases;
 };
 
+// Returns the names of a model's parameters in PyTorch.
 template <class T>
 TorchNames torch_names(const Module<T>& model);
 

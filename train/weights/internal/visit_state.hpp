@@ -1,4 +1,4 @@
-// visit_state: calls a function with everything that an object names as its state.
+// visit_state: calls a function with each value that an object registers as its state.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace weft {
 
-// Calls use(name, value), where a value is a Tensor<T>&, std::int64_t&, bool&, double&,
-// std::string& or Tensor<std::int32_t>&.
+// Calls use(name, value) for each value that `object` registers. `value` is a Tensor<T>&,
+// std::int64_t&, bool&, double&, std::string& or Tensor<std::int32_t>&.
 template <class T, class Use>
 void visit_state(Stateful<T>& object, const Use& use) {
   struct Visitor final : State<T> {

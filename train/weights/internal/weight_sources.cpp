@@ -14,7 +14,8 @@
 namespace weft {
 namespace {
 
-// Collects the type of the layer that registers a parameter first, and its name there.
+// Collects, for each parameter, the type of the layer that registers it first, and its name in this
+// layer.
 template <class T>
 class Layers final : public Members<T> {
  public:
@@ -75,7 +76,8 @@ bool has_mark(const WeightLayout& layout, const TensorFile& file, const PathsByN
   });
 }
 
-// What all names begin with: they are sorted.
+// Returns the common prefix of all required names. Comparing the first and the last name is enough,
+// because they are sorted.
 std::string common_start(const Sources& sources) {
   const auto is_required = [](const auto& entry) { return !entry.second.weight.is_optional; };
   const auto first = std::find_if(sources.begin(), sources.end(), is_required);
@@ -97,7 +99,7 @@ Names prefixes_of(const Sources& sources, const WeightLayout& layout) {
   return prefixes;
 }
 
-// The parameters below the first prefix with the most of them.
+// Assigns datasets to parameters, using the first prefix that finds the most parameters.
 WeightSources sources_in(const WeightLayout& layout, const ModelWeights& model, Sources sources,
                          bool anywhere) {
   const auto in_model = [&](const std::string& name) {
@@ -148,13 +150,13 @@ WeightSources sources_in(const WeightLayout& layout, const ModelWeights& model, 
 }  // namespace
 
 std::string ModelWeight::unknown_in(const WeightLayout& layout, const WeightPart& part) const {
-  // The bias of a cell of Keras is that of inputs and that of states.
+  // Keras stores the biases for inputs and for states in one dataset.
   const bool is_of_cell = layout.has_keras_cells && (is_linear || part.parts == 2);
   if (layout.splits_axes &&
       ((is_recurrent(layer) && !is_of_cell) || (layer == "Conv1d" && shape.rank() > 1)))
     return "weights of a " + layer;
   if (layout.packs_by_head && part.parts > 1 && heads == 0)
-    return "weights of no attention, whose number of heads is not known";
+    return "weights outside of attention, without a number of heads";
   return "";
 }
 
@@ -165,7 +167,7 @@ StoredForm ModelWeight::form(const WeightLayout& layout, const WeightPart& part)
                   .parts = part.parts,
                   .own = {part.part}};
   if (layout.has_keras_cells && layer == "GRU") {
-    // Keras has the gate z before r.
+    // Keras stores the gate z before r.
     form.own = {3 * part.part + 1, 3 * part.part, 3 * part.part + 2};
     form.parts = 3 * part.parts;
   } else if (layout.packs_by_head && part.parts > 1) {
@@ -199,7 +201,7 @@ template ModelWeights::ModelWeights(const Module<double>&);
 void check_rotary_pairs(const std::string& what, const ModelWeights& model,
                         const WeightLayout& layout) {
   if (layout.has_rotary_halves && model.has_interleaved_pairs)
-    fail<ValueError>(what, "RotaryPairs::halves, which the layout " + layout.name + " has",
+    fail<ValueError>(what, "RotaryPairs::halves, as in the layout " + layout.name,
                      "RotaryPairs::interleaved");
 }
 
@@ -231,7 +233,7 @@ WeightSources find_weight_sources(const ModelWeights& model, const TensorFile& f
         sources.emplace(weight.name, WeightSource{weight, dataset, path});
       }
     WeightSources candidate = sources_in(layout, model, std::move(sources), anywhere);
-    // When nothing is found, the names are best listed as those of the layout with a mark.
+    // If no parameter is found, the message lists the names of a layout with a mark.
     const bool is_better =
         !best || candidate.parameters > best->parameters ||
         (best->parameters == 0 && best->layout->marks.empty() && !layout.marks.empty());

@@ -1,4 +1,4 @@
-// Finds the datasets of the parameters of a model, under any of their known names.
+// Finds the datasets that contain a model's parameters, in any of the known layouts.
 #pragma once
 
 #include <functional>
@@ -14,79 +14,83 @@
 
 namespace weft {
 
-// A parameter or a buffer of a model under its full name, as weight files see it.
+// A parameter or buffer of a model.
 struct ModelWeight {
-  std::string name;
+  std::string name;  // the full name
   Shape shape;
-  // Whether it is the weight of a linear or recurrent layer, which some layouts transpose.
+  // Whether this is the weight of a linear or recurrent layer, which some layouts transpose.
   bool is_linear = false;
-  // The type of its layer, where a parameter has one.
+  // The type of the layer that contains the parameter, if it has one.
   std::string layer = "";
-  // The number of heads of the attention that it belongs to; 0 if there is none.
+  // The number of heads of the attention that contains the parameter; 0 outside of attention.
   Index heads = 0;
 
-  // "weights of a GRU" if its form as a part of a dataset is not known, for example the order of
-  // gates; empty if it is.
+  // Returns a description such as "weights of a GRU" if the layout stores this weight in an unknown
+  // way, for example with gates in an unknown order; otherwise "".
   std::string unknown_in(const WeightLayout& layout, const WeightPart& part) const;
-  // Its form as a part of a dataset, which must be known.
+  // Returns how a dataset of this layout stores the weight. Requires `unknown_in` to return "".
   StoredForm form(const WeightLayout& layout, const WeightPart& part) const;
 };
 
+// All parameters and buffers of a model.
 struct ModelWeights {
   template <class T>
   explicit ModelWeights(const Module<T>& model);
 
   std::vector<ModelWeight> all;  // parameters, then buffers
-  // The indices of parameters by their other names (tied weights).
+  // The additional names of tied parameters, with the parameters' indices in `all`.
   std::map<std::string, std::size_t> tied;
-  // Whether an attention has RotaryPairs::interleaved.
+  // Whether an attention uses RotaryPairs::interleaved.
   bool has_interleaved_pairs = false;
 };
 
-// Throws ValueError, starting with `what`, for a model with other rotary pairs than the layout.
+// Throws ValueError, starting with `what`, if the model uses different rotary pairs than the
+// layout.
 void check_rotary_pairs(const std::string& what, const ModelWeights& model,
                         const WeightLayout& layout);
 
-// A dataset, or one of its equal parts.
+// A dataset, or one of its equal parts, that contains a weight.
 struct WeightSource {
-  WeightPart weight;    // by its name, as the layout and the renames have it
-  std::string dataset;  // the dataset's own name
-  std::string path;
+  WeightPart weight;    // its name is translated by the layout and the renames
+  std::string dataset;  // the name of the dataset in the file
+  std::string path;     // the path of the dataset
 };
 
-// "self_attn.in_proj_weight, part 2 of 3"
+// Writes "self_attn.in_proj_weight, part 2 of 3".
 std::ostream& operator<<(std::ostream& out, const WeightSource& source);
 
-// A parameter, by its index, that a file contains.
+// A parameter, given by its index, and its dataset in the file.
 struct FoundWeight {
   std::size_t index;
   WeightSource source;
 };
 
+// The datasets found for a model's parameters.
 struct WeightSources {
   const WeightLayout* layout;
-  // The common prefix of the names, and the number of parameters whose first names it has.
+  // The common prefix of the parameters' names, and the number of parameters found with it under
+  // their first names.
   std::string prefix = "";
   std::size_t parameters = 0;
-  // The names of all parameters and buffers of the model as the layout has them.
+  // The names of all parameters and buffers of the model, in the form that the layout uses.
   std::vector<std::string> names = {};
-  // By increasing index; where a parameter has several names (tied weights), all that are there,
-  // the first being its own if that is.
+  // The found weights, sorted by index. A tied parameter has an entry for each of its names in the
+  // file, starting with its first name if the file contains it.
   std::vector<FoundWeight> found = {};
-  // The other datasets below the prefix.
+  // The datasets with the prefix that belong to no parameter.
   std::vector<WeightSource> unexpected = {};
-  // The names of the other datasets.
+  // The names of all other datasets.
   std::vector<std::string> unused = {};
-  // "tokens.weight: wte.weight, transformer.wte.weight": datasets of which only one can be meant.
+  // Names with several datasets: "tokens.weight: wte.weight and transformer.wte.weight".
   std::vector<std::string> ambiguous = {};
 };
 
-// The layout whose marks are in a file; nullptr when it has those of none.
+// Returns the first layout with a mark that the file contains, or nullptr.
 const WeightLayout* marked_layout(const TensorFile& file, const PathsByName& paths);
 
-// Finds the parameters in a file by name, in the layout in which most of them are found. What
-// `rename` makes of the names that the layout gives to the weights are those in the model; they may
-// have a prefix if `anywhere` is true.
+// Finds the parameters of a model in a file by name. Uses the layout that finds the most of them.
+// `rename` is applied to the names that the layout assigns to the datasets. If `anywhere` is true,
+// names may have a prefix.
 WeightSources find_weight_sources(const ModelWeights& model, const TensorFile& file,
                                   const PathsByName& paths,
                                   const std::function<std::string(std::string name)>& rename,

@@ -25,7 +25,7 @@ bool WrittenDatasets::add(const std::string& what, const ModelWeight& weight) {
   const WeightPart dataset = dataset_of(weight.name);
   if (dataset.name.empty()) return false;
   if (const std::string unknown = weight.unknown_in(table_, dataset); !unknown.empty())
-    fail<ValueError>(what + weight.name, "a weight whose form in the layout is known", unknown);
+    fail<ValueError>(what + weight.name, "a weight that the layout can store", unknown);
   parts_[path_of(dataset.name)].push_back({weight.form(table_, dataset), weight.name});
   weights_.emplace(weight.name, weight);
   return true;
@@ -56,10 +56,10 @@ void WrittenDatasets::complete(const std::string& what) {
     const std::string dataset = what + path.substr(1);
     const Index expected = first.parts / std::ssize(first.own);
     if (std::ssize(parts) != expected)
-      fail<ValueError>(dataset, str_cat(expected, " parameters in it"), parts.size());
+      fail<ValueError>(dataset, str_cat(expected, " packed parameters"), parts.size());
     for (const Part& part : parts)
       if (part.form.parameter != first.parameter)
-        fail<ValueError>(dataset, "parameters of equal shapes in it",
+        fail<ValueError>(dataset, "packed parameters of equal shapes",
                          str_cat(first.parameter, " and ", part.form.parameter));
   }
 }

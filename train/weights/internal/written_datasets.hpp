@@ -1,4 +1,5 @@
-// WrittenDatasets: the datasets of a file that is written, and which weights each contains.
+// WrittenDatasets: the datasets of a file to be written, and the weights that each of them
+// contains.
 #pragma once
 
 #include <map>
@@ -15,30 +16,31 @@ namespace weft {
 
 class WrittenDatasets {
  public:
-  // A weight in a dataset, or zeros for the bias that the layer of `weight` does not have.
+  // A weight in a dataset. If `is_zero_bias`, the part is a bias of zeros, and `weight` names the
+  // weight of the same layer.
   struct Part {
     StoredForm form;
     std::string weight;
     bool is_zero_bias = false;
   };
 
-  // With `torch`, weights have the names that PyTorch's modules give them.
+  // Creates an empty list of datasets. The names in `torch` take precedence over those of `layout`.
   explicit WrittenDatasets(Layout layout, TorchNames torch = {});
 
-  // Whether the datasets have the names of the weights.
+  // Returns whether weights keep their names in the file.
   bool has_own_names() const { return !table_.has_all_names; }
-  // Returns whether a weight is in a dataset with others.
+  // Returns whether a weight shares its dataset with other weights.
   bool is_packed(const std::string& weight) const { return dataset_of(weight).parts > 1; }
-  // Adds a weight; returns false when the layout has no name for it. Throws ValueError, starting
-  // with `what`, for a weight whose form in the layout is not known.
+  // Adds a weight. Returns false if the layout has no name for it. Throws ValueError, starting with
+  // `what`, if the layout stores such a weight in an unknown way.
   [[nodiscard]] bool add(const std::string& what, const ModelWeight& weight);
-  // Adds the datasets that a state_dict has under a second name.
+  // Adds the datasets that a state_dict contains under a second name.
   void add_copies();
-  // Adds zeros for the biases that every file of the layout has. Throws ValueError, starting with
-  // `what`, for a dataset of which parts are missing or have other shapes.
+  // Adds zeros for biases that every file of the layout contains. Throws ValueError, starting with
+  // `what`, if parts of a dataset are missing or have different shapes.
   void complete(const std::string& what);
 
-  // By path.
+  // Returns the parts of each dataset, by its path.
   const std::map<std::string, std::vector<Part>>& by_path() const { return parts_; }
 
  private:

@@ -189,7 +189,7 @@ TEST_CASE("broken chat templates: what never ends, or grows without one", "[trai
                           "{% set all.x = [all.x, all.x] %}{% endfor %}{{ all.x }}") == most);
   CHECK(error_of_template("{% set all = namespace(x=1) %}{% for i in range(1000) %}"
                           "{% set all.x = [all.x] %}{% endfor %}") ==
-        "chat template: expected values that are nested at most 100 times, got a deeper one");
+        "chat template: expected at most 100 levels of nested values, got more");
   CHECK(error_of_template("{% set all = namespace(x=1) %}{% for i in range(1000) %}"
                           "{% set all.x = all %}{% endfor %}{{ all }}") ==
         "chat template: expected at most 500 nested steps, got more");
