@@ -139,7 +139,7 @@ void run(const std::filesystem::path& directory) {
   // Four of the five words are distinct: both occurrences of “the” have the same embedding.
   Random random(5);
   const Embedding embedding({.num_embeddings = 4, .embedding_dim = d_model}, random);
-  const SelfAttention layer({.d_model = d_model, .num_heads = 1, .bias = false}, random);
+  const SelfAttention layer({.num_hiddens = d_model, .num_heads = 1}, random);
   Tape tape({.recording = false, .keep_attention_weights = true});
   const Var X = embedding(tape, Tokens({1, num_words}, {0, 1, 2, 0, 3}));
 

@@ -6,13 +6,13 @@ namespace weft {
 namespace {
 
 MultiHeadAttentionOptions checked(const SelfAttentionOptions& o) {
-  if (o.d_model <= 0 || o.num_heads <= 0 || o.d_model % o.num_heads != 0)
-    fail<ValueError>("SelfAttention", "d_model > 0 divisible by num_heads > 0",
-                     str_cat("d_model ", o.d_model, " and num_heads ", o.num_heads));
-  return {.query_size = o.d_model,
-          .key_size = o.d_model,
-          .value_size = o.d_model,
-          .num_hiddens = o.d_model,
+  if (o.num_hiddens <= 0 || o.num_heads <= 0 || o.num_hiddens % o.num_heads != 0)
+    fail<ValueError>("SelfAttention", "num_hiddens > 0 divisible by num_heads > 0",
+                     str_cat("num_hiddens ", o.num_hiddens, " and num_heads ", o.num_heads));
+  return {.query_size = o.num_hiddens,
+          .key_size = o.num_hiddens,
+          .value_size = o.num_hiddens,
+          .num_hiddens = o.num_hiddens,
           .num_heads = o.num_heads,
           .scoring = o.scoring,
           .dropout = o.dropout,

@@ -38,9 +38,10 @@ struct Options {
 bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
            FinetuneConfiguration& configuration) {
   examples::CommandLine line(
-      "gpt finetune",
-      "Fine-tunes a Hugging Face model: all weights, or low-rank adapters (LoRA) with --lora.");
-  line.option("model", "folder with config.json, model.safetensors and tokenizer.json",
+      "gpt finetune", "Fine-tunes a model: all weights, or low-rank adapters (LoRA) with --lora.");
+  line.option("model",
+              "Hugging Face folder (config.json, model.safetensors, tokenizer.json), or checkpoint "
+              "of gpt train, or its folder",
               options.model);
   line.option("data",
               ".jsonl file with messages, prompt and answer, or text in each line; or a text file",
@@ -73,7 +74,6 @@ SavedModel load_base(const Options& options, const FinetuneConfiguration& config
                     "adapter_config.json; without --lora, its adapters are merged and all weights "
                     "are trained");
   SavedModel base = SavedModel::load(options.model);
-  if (base.folder.empty()) fail<FileError>(what, "a folder with config.json", "a checkpoint");
   unfreeze(base.model);  // loading adapters froze the weights
   return base;
 }
@@ -157,16 +157,22 @@ void check_folder(const Options& options, const SavedModel& base) {
                       "a directory without a model or adapters, or --resume", name);
 }
 
-void save_result(const fs::path& out, const SavedModel& base, bool has_adapters) {
+// Saves the result like the base model: as adapters or a Hugging Face folder. For a checkpoint, the
+// result is the last checkpoint of the training. Returns the path for --model.
+fs::path save_result(const Options& options, const SavedModel& base, bool has_adapters) {
+  const fs::path out = options.training.out;
   if (has_adapters) {
     save_lora(out, base.model, Layout::llama,
-              fs::absolute(base.folder).lexically_normal().string());
+              fs::absolute(options.model).lexically_normal().string());
+  } else if (base.folder.empty()) {
+    return out / "last.h5";
   } else {
     save_pretrained(out, base.model, {.eos_token_ids = base.eos_token_ids});
     for (const std::string& name : description_files)
       if (fs::exists(base.folder / name))
         fs::copy_file(base.folder / name, out / name, fs::copy_options::overwrite_existing);
   }
+  return out;
 }
 
 // Prints the model's answers and adds them to the report.
@@ -218,7 +224,10 @@ int finetune(ProcessGroup& processes, int argc, char** argv) {
   PackedBatches training(
       std::move(data.training),
       {.length = configuration.length, .batch_size = configuration.batch, .seed = seed});
-  TrainableParameters<float> trained(base.model);
+  // Checkpoints of adapters do not contain the frozen weights.
+  TrainableParameters<float> adapters(base.model);
+  Module<float>& trained =
+      configuration.lora > 0 ? static_cast<Module<float>&>(adapters) : base.model;
   AdamW<float> optimizer(trained,
                          {.lr = configuration.lr, .weight_decay = configuration.weight_decay});
   std::cout << optimizer.description() << std::endl;
@@ -245,6 +254,7 @@ int finetune(ProcessGroup& processes, int argc, char** argv) {
   };
   Trainer trainer(trained, optimizer, training, loss, std::move(trainer_options));
   trainer.register_for_checkpointing("configuration", configuration);
+  if (base.folder.empty()) trainer.register_for_checkpointing("tokenizer", base.tokenizer);
   std::optional<PackedBatches> held_out;
   if (!data.validation.empty()) {
     held_out.emplace(std::move(data.validation), PackedOptions{.length = configuration.length,
@@ -257,9 +267,10 @@ int finetune(ProcessGroup& processes, int argc, char** argv) {
   }
   const TrainingResult result = trainer.run();
   if (!processes.is_root()) return result.exit_status;
-  save_result(out, base, configuration.lora > 0);
-  std::cout << examples::describe(result, out, "gpt finetune") << "\nthe model is in "
-            << out.string() << "; chat with it: gpt sample --model " << out.string() << " --chat\n";
+  const std::string model = save_result(options, base, configuration.lora > 0).string();
+  std::cout << examples::describe(result, out, "gpt finetune") << "\nthe model is in " << model
+            << (form.chat ? "; chat" : "; continue a text") << " with it: gpt sample --model "
+            << model << (form.chat ? " --chat\n" : "\n");
   return result.exit_status;
 }
 

@@ -84,7 +84,7 @@ Mistakes autograd() {
 }
 
 Mistakes masks() {
-  static const SelfAttention attention({.d_model = 8, .num_heads = 2}, random_numbers);
+  static const SelfAttention attention({.num_hiddens = 8, .num_heads = 2}, random_numbers);
   const auto attend = [](const Shape& shape, const Mask& mask) {
     Tape tape = Tape<float>::inference();
     attention(tape.constant(zeros(shape)), mask);
@@ -114,7 +114,7 @@ Mistakes models() {
          train(model, {.parts = 2});
        }},
       {"heads that do not divide the width",
-       [] { SelfAttention<float>({.d_model = 8, .num_heads = 3}, random_numbers); }},
+       [] { SelfAttention<float>({.num_hiddens = 8, .num_heads = 3}, random_numbers); }},
       {"an option that was left out", [] { Linear<float>({.in_features = 8}, random_numbers); }},
       {"freezing what there is not", [] {
          Linear layer({8, 8}, random_numbers);

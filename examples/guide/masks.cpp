@@ -21,7 +21,7 @@ void show(const char* title, const SelfAttention<float>& attention, const Tensor
 
 int main() {
   Random random(1);
-  const SelfAttention attention({.d_model = 8, .num_heads = 2}, random);
+  const SelfAttention attention({.num_hiddens = 8, .num_heads = 2}, random);
   const Tensor<float> x = random.normal_tensor<float>({1, 4, 8});  // [batch, time, channels]
 
   show("no mask", attention, x, {});

@@ -5,6 +5,7 @@
 
 #include <weft/train/pretrained/lora_weights.hpp>
 #include <weft/train/pretrained/pretrained.hpp>
+#include <weft/train/weights/checkpoint.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
 #include "tests/examples/gpt_folder.hpp"
@@ -37,6 +38,38 @@ TEST_CASE("gpt finetune: all weights give a folder of Hugging Face", "[examples]
   REQUIRE(outcome.status == 0);
   CHECK(fixture.chat(fixture.out).output == "yes.\n");
   CHECK(load_gpt(fixture.out).eos_token_ids == TokenIds{2});
+}
+
+TEST_CASE("gpt finetune: a checkpoint gives a checkpoint, or adapters of it", "[examples]") {
+  const GptFolder fixture;
+  const std::string base = (fixture.folder / "base.h5").string();
+  Random random(1);
+  const Tokenizer characters = Vocabulary::of_characters("abcdefghijklmyes.");
+  const Gpt model({.vocabulary_size = characters.size(),
+                   .max_len = 40,
+                   .num_hiddens = 24,
+                   .num_heads = 2,
+                   .num_blocks = 2},
+                  random);
+  save_checkpoint(base, model, {{"tokenizer", characters}});
+  const bool has_adapters = GENERATE(false, true);
+  std::vector<std::string> options{"--epochs", "60"};
+  if (has_adapters) options.insert(options.end(), {"--lora", "8", "--layers", ".*"});
+  std::vector<std::string> arguments{"finetune", "--model",   base,       "--data", fixture.data,
+                                     "--out",    fixture.out, "--length", "40",     "--lr",
+                                     "0.02",     "--batch",   "2"};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  const Outcome outcome = fixture.run(arguments);
+  CAPTURE(outcome.output, outcome.errors);
+  REQUIRE(outcome.status == 0);
+  const std::string result = has_adapters ? fixture.out : fixture.out + "/last.h5";
+  CHECK(contains(outcome.output, "the model is in " + result + "; continue a text with it"));
+  const Outcome sample = fixture.run(
+      {"sample", "--model", result, "--prompt", "m", "--temperature", "0", "--tokens", "4"});
+  CAPTURE(sample.errors);
+  CHECK(sample.output == "myes.\n");
+  // The base is not changed.
+  CHECK(load_gpt(base).model.tokens.weight.value()[0] == model.tokens.weight.value()[0]);
 }
 
 TEST_CASE("gpt finetune: a resumed training has the date with which it began", "[examples]") {

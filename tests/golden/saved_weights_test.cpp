@@ -111,7 +111,8 @@ void save_modules(const std::filesystem::path& folder, Hdf5Writer& outputs, Rand
     const Var part = slice(memory, 2, 0, 7);
     return module(x, part, part);
   });
-  save("self_attention", SelfAttention<float>({.d_model = 12, .num_heads = 3}, random), of_x);
+  save("self_attention",
+       SelfAttention<float>({.num_hiddens = 12, .num_heads = 3, .bias = true}, random), of_x);
 
   const RecurrentOptions recurrent{
       .input_size = 12, .num_hiddens = 6, .num_layers = 2, .bidirectional = true};

@@ -81,7 +81,7 @@ TEMPLATE_TEST_CASE("torch.nn.MultiheadAttention as self-attention", "[golden][Se
                    float, double) {
   const auto expected = attention_case<TestType>("self_attention");
   Random random(1);
-  SelfAttention<TestType> layer({.d_model = 8, .num_heads = 2}, random);
+  SelfAttention<TestType> layer({.num_hiddens = 8, .num_heads = 2, .bias = true}, random);
   Tensor<TestType> weights;
   expected.check(layer, {"x"}, [&](auto&, const auto& x) {
     const auto y = layer(x[0]);

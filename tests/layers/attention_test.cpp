@@ -255,9 +255,11 @@ TEST_CASE(
   CHECK(names_of(Scoring::additive) == additive);
 }
 
-TEST_CASE("self-attention: d_model 512 with 8 heads, biases in all projections", "[layers]") {
+TEST_CASE("self-attention: num_hiddens 512 with 8 heads, with and without biases", "[layers]") {
   Random random(1);
-  SelfAttention attention({.d_model = 512, .num_heads = 8}, random);
+  CHECK(count_parameters(SelfAttention({.num_hiddens = 512, .num_heads = 8}, random)) ==
+        4 * 512 * 512);
+  SelfAttention attention({.num_hiddens = 512, .num_heads = 8, .bias = true}, random);
   CHECK(count_parameters(attention) == 4 * (512 * 512 + 512));
   Tape<float> tape({.recording = false, .keep_attention_weights = true});
   const Var x = tape.constant(random.normal_tensor<float>({2, 3, 512}));
@@ -267,12 +269,14 @@ TEST_CASE("self-attention: d_model 512 with 8 heads, biases in all projections",
   CHECK(same(attention(x, x, x, ValidLens{3, 2}).value(), y.value()));
 }
 
-TEST_CASE("self-attention: num_heads must divide d_model", "[layers]") {
+TEST_CASE("self-attention: num_heads must divide num_hiddens", "[layers]") {
   Random random(1);
-  CHECK(message_of<ValueError>([&] { SelfAttention({.d_model = 512, .num_heads = 7}, random); }) ==
-        "SelfAttention: expected d_model > 0 divisible by num_heads > 0, got d_model 512 and "
-        "num_heads 7");
+  CHECK(
+      message_of<ValueError>(
+          [&] { SelfAttention({.num_hiddens = 512, .num_heads = 7}, random); }) ==
+      "SelfAttention: expected num_hiddens > 0 divisible by num_heads > 0, got num_hiddens 512 and "
+      "num_heads 7");
   CHECK(message_of<ValueError>([&] { SelfAttention({.num_heads = 8}, random); }) != "");
-  CHECK(message_of<ValueError>([&] { SelfAttention({.d_model = 8, .num_heads = 0}, random); }) !=
-        "");
+  CHECK(message_of<ValueError>(
+            [&] { SelfAttention({.num_hiddens = 8, .num_heads = 0}, random); }) != "");
 }

@@ -139,7 +139,7 @@ TEST_CASE("gradients: multi-head attention", "[layers][gradients][MultiHeadAtten
 
 TEST_CASE("gradients: self-attention", "[layers][gradients][SelfAttention]") {
   Random random(1);
-  SelfAttention<double> layer({.d_model = 4, .num_heads = 2}, random);
+  SelfAttention<double> layer({.num_hiddens = 4, .num_heads = 2, .bias = true}, random);
   check_gradients(layer, {{2, 3, 4}},
                   [&](Tape<double>&, const Vars& x) { return layer(x[0], {.causal = true}); });
 }

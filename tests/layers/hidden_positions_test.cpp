@@ -127,8 +127,8 @@ TEST_CASE("hidden positions: attention", "[layers]") {
                                       .num_hiddens = size,
                                       .num_heads = 2,
                                       .bias = true};
-    check_hidden("SelfAttention", SelfAttention<double>({.d_model = size, .num_heads = 2}, random),
-                 self);
+    check_hidden("SelfAttention",
+                 SelfAttention<double>({.num_hiddens = size, .num_heads = 2}, random), self);
     for (const Scoring scoring : {Scoring::scaled_dot_product, Scoring::dot_product,
                                   Scoring::additive, Scoring::gaussian}) {
       options.scoring = scoring;
