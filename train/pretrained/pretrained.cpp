@@ -196,7 +196,7 @@ LoadedModel<Model> load_folder(const fs::path& folder, const LoadModelOptions& l
   LoadedModel<Model> loaded{
       make_model<Model>(options, folder / "config.json", path, count_numbers(*weights)),
       std::move(tokenizer)};
-  (void)load_weights(path, loaded.model, weight_options);
+  (void)load_weights(*weights, loaded.model, weight_options);
   loaded.eos_token_ids = std::move(eos_token_ids);
   loaded.decoder_start_token_id = start;
   return loaded;

@@ -44,8 +44,8 @@ void remove_group(const std::string& group, PathsByName& paths) {
 template <class T>
 class Loader {
  public:
-  Loader(const fs::path& path, Module<T>& model, const LoadWeightsOptions& options)
-      : file_(open_tensor_file(path)),
+  Loader(const TensorFile& file, Module<T>& model, const LoadWeightsOptions& options)
+      : file_(file),
         model_(model),
         weights_(model),
         ignore_unexpected_(matching_any(options.ignore_unexpected, "ignore_unexpected")) {
@@ -58,10 +58,10 @@ class Loader {
     for (const auto& [pattern, replacement] : options.rename)
       renames_.emplace_back(NamePattern("rename", pattern), replacement);
     find_sources(options.group, options.prefix);
-    check_rotary_pairs(quoted(path), weights_, *sources_.layout);
+    check_rotary_pairs(quoted(file.path()), weights_, *sources_.layout);
     find_datasets();
     if (!differences_.empty() || matches_.empty())
-      throw FileError(str_cat(quoted(path), ": expected the parameters of the model, got ",
+      throw FileError(str_cat(quoted(file.path()), ": expected the parameters of the model, got ",
                               matches_.empty() ? "no matching datasets" : "different contents",
                               sources_.layout->marks.empty() ? "" : ", layout " + report_.layout,
                               differences_));
@@ -104,16 +104,16 @@ class Loader {
   };
 
   void find_sources(const std::string& group, const std::string& prefix) {
-    PathsByName paths = datasets_by_name(*file_, group);
+    PathsByName paths = datasets_by_name(file_, group);
     const bool anywhere = group.empty() && prefix.empty();
-    if (group.empty() && file_->has_group("model")) remove_group(options_group, paths);
+    if (group.empty() && file_.has_group("model")) remove_group(options_group, paths);
     report_.unused = anywhere ? take_average(paths) : remove_prefix(prefix, paths);
     const auto rename = [&](std::string name) {
       for (const auto& [expression, replacement] : renames_)
         name = expression.replaced(name, replacement);
       return name;
     };
-    sources_ = find_weight_sources(weights_, *file_, paths, rename, anywhere);
+    sources_ = find_weight_sources(weights_, file_, paths, rename, anywhere);
     report_.layout = sources_.layout->name;
     report_.prefix = prefix + sources_.prefix;
     report_.unused.insert(report_.unused.end(), sources_.unused.begin(), sources_.unused.end());
@@ -123,7 +123,7 @@ class Loader {
   // Replaces the parameters in a checkpoint by their averages, if it contains them. Returns the
   // names of the replaced datasets.
   Names take_average(PathsByName& paths) {
-    Names replaced = use_average(*file_, "model.", paths);
+    Names replaced = use_average(file_, "model.", paths);
     report_.averaged = !replaced.empty();
     if (report_.averaged) remove_group(average_group, paths);
     return replaced;
@@ -163,7 +163,7 @@ class Loader {
       return differences_.unknown_form.push_back(what + ": " + unknown);
     const bool is_tied = !matches_.empty() && matches_.back().index == index;
     const Match& match =
-        matches_.emplace_back(Match{index, source, file_->dataset(source.path),
+        matches_.emplace_back(Match{index, source, file_.dataset(source.path),
                                     weight.form(*sources_.layout, source.weight), is_tied});
     if (const std::string type = match.dataset.type(); !is_float(type))
       differences_.check_type(what, "floating-point numbers", type);
@@ -207,7 +207,7 @@ class Loader {
           }))
         unused.own.push_back(part);
     unused.parameter = {std::ssize(unused.own) * beside[0]};
-    const StoredDataset dataset = file_->dataset(source.path);
+    const StoredDataset dataset = file_.dataset(source.path);
     return is_float(dataset.type()) && dataset.shape() == unused.dataset() &&
            has_values(dataset, unused, Tensor<T>(unused.parameter));
   }
@@ -269,7 +269,7 @@ class Loader {
   // Returns the shape of a dataset, or [0] if the dataset cannot be read.
   Shape shape_of(const WeightSource& source) const {
     try {
-      return file_->dataset(source.path).shape();
+      return file_.dataset(source.path).shape();
     } catch (const FileError&) {
       return {0};
     }
@@ -283,7 +283,7 @@ class Loader {
   void check_tied(const Match& match) {
     const std::string& name = weights_.all[match.index].name;
     if (!has_values(match.dataset, match.form, *values_[match.index]))
-      fail_on_file(file_->path(),
+      fail_on_file(file_.path(),
                    str_cat("equal values of the tied weights ", name, " and ", match.source),
                    "different values");
     report_.tied.push_back(str_cat(match.source, " as ", name));
@@ -302,7 +302,7 @@ class Loader {
       report_.converted.push_back(str_cat(weight.name, " from ", type));
   }
 
-  std::unique_ptr<const TensorFile> file_;
+  const TensorFile& file_;
   Module<T>& model_;
   ModelWeights weights_;
   NameFilter ignore_unexpected_, ignore_missing_, only_ = every_name, except_;
@@ -317,9 +317,15 @@ class Loader {
 }  // namespace
 
 template <class T>
+LoadWeightsReport load_weights(const TensorFile& file, Module<T>& model,
+                               const LoadWeightsOptions& options) {
+  return Loader<T>(file, model, options).load();
+}
+
+template <class T>
 LoadWeightsReport load_weights(const fs::path& path, Module<T>& model,
                                const LoadWeightsOptions& options) {
-  return Loader<T>(path, model, options).load();
+  return load_weights(*open_tensor_file(path), model, options);
 }
 
 std::ostream& operator<<(std::ostream& stream, const LoadWeightsReport& report) {
@@ -344,6 +350,10 @@ std::ostream& operator<<(std::ostream& stream, const LoadWeightsReport& report) 
   return stream << out.str();
 }
 
+template LoadWeightsReport load_weights(const TensorFile&, Module<float>&,
+                                        const LoadWeightsOptions&);
+template LoadWeightsReport load_weights(const TensorFile&, Module<double>&,
+                                        const LoadWeightsOptions&);
 template LoadWeightsReport load_weights(const fs::path&, Module<float>&, const LoadWeightsOptions&);
 template LoadWeightsReport load_weights(const fs::path&, Module<double>&,
                                         const LoadWeightsOptions&);

@@ -12,6 +12,8 @@
 
 namespace weft {
 
+class TensorFile;
+
 // Replaces each match of a regular expression in a name. In `replacement`, "$1" stands for the
 // first group, "$&" for the match and "$$" for a dollar sign. See name_pattern.hpp for the syntax.
 struct Rename {
@@ -119,6 +121,10 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& re
 //   std::cout << report;
 template <class T>
 WEFT_API LoadWeightsReport load_weights(const std::filesystem::path& path, Module<T>& model,
+                                        const LoadWeightsOptions& options = {});
+// Loads weights from an open file (see open_tensor_file). Throws the same exceptions.
+template <class T>
+WEFT_API LoadWeightsReport load_weights(const TensorFile& file, Module<T>& model,
                                         const LoadWeightsOptions& options = {});
 
 }  // namespace weft
