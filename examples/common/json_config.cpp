@@ -28,26 +28,9 @@ Json parsed(const std::filesystem::path& path, std::uintmax_t limit) {
 
 }  // namespace
 
-<<<<<<< HEAD
 JsonConfig::JsonConfig(const std::filesystem::path& path, Json fields)
     : path_(path), fields_(std::move(fields)) {
   if (!fields_.is_object()) fail<FileError>(what(), "a JSON object", fields_.type_name());
-=======
-struct JsonConfig::Fields {
-  Json json;
-
-  // Returns null if there is no such field or its value is null.
-  const Json* find(const std::string& name) const {
-    const auto found = json.find(name);
-    return found == json.end() || found->is_null() ? nullptr : &*found;
-  }
-};
-
-JsonConfig::JsonConfig(const std::filesystem::path& path, Fields fields)
-    : path_(path), fields_(std::make_unique<Fields>(std::move(fields))) {
-  if (!fields_->json.is_object())
-    fail<FileError>(name_of_file(path), "a JSON object", fields_->json.type_name());
->>>>>>> prose-b
 }
 
 JsonConfig::JsonConfig(const std::filesystem::path& path, std::uintmax_t limit)

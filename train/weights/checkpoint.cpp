@@ -21,12 +21,7 @@ namespace fs = std::filesystem;
 // The version of the format. Files with a different version are rejected.
 constexpr std::int64_t format_version = 1;
 
-<<<<<<< HEAD
-// The attribute of the file with the model's type.
-=======
-// The group of a model's options, and the file attribute with the model's type.
-constexpr const char* options_group = "model_options";
->>>>>>> prose-a
+// The attribute of the file with the type of the model.
 constexpr const char* type_attribute = "model_type";
 
 // The state of a tokenizer: its tokens as text.
