@@ -1,4 +1,5 @@
 // gpt finetune: training, resuming and evaluation of a small model.
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -69,7 +70,8 @@ TEST_CASE("gpt finetune: a checkpoint gives a checkpoint, or adapters of it", "[
   CAPTURE(sample.errors);
   CHECK(sample.output == "myes.\n");
   // The base is not changed.
-  CHECK(load_gpt(base).model.tokens.weight.value()[0] == model.tokens.weight.value()[0]);
+  CHECK(
+      std::ranges::equal(load_gpt(base).model.tokens.weight.value(), model.tokens.weight.value()));
 }
 
 TEST_CASE("gpt finetune: a resumed training has the date with which it began", "[examples]") {
