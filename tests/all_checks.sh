@@ -31,7 +31,7 @@ checks=(
   "fuzz|random files of weights, models, data and training runs cause no undefined behaviour|fuzz.sh 600"
   "faults|failing calls, a full disk and 200 kills lose no checkpoint|faults.sh"
   "kills|a training run killed 20 times ends with the same weights, bit for bit|kill_and_resume.sh"
-  "processes|so does a training run with up to 4 processes when one process is killed|processes.sh"
+  "processes|training with up to 4 processes, killed 20 times, ends with the same weights, bit for bit|processes.sh"
   "golden|golden values written by the installed PyTorch, transformers and Keras equal those of the tree|golden.sh"
   "losses|100 training steps have the same losses as in PyTorch|losses.sh"
   "state-dicts|saved weights load in PyTorch with all names|state_dicts.sh"

@@ -17,7 +17,7 @@ train() { exec "$faults" train "$work/$1" "$steps"; }
 
 log "Failing calls"
 mkdir "$work/save"
-LD_PRELOAD=$preload "$faults" save "$work/save" || fail "a save lost something (see above)"
+LD_PRELOAD=$preload "$faults" save "$work/save" || fail "a failing call lost a checkpoint (see above)"
 
 train_uninterrupted() {
   log "Training $steps steps without interruption"
@@ -41,11 +41,11 @@ for background in no yes; do
   for call in 5 20 37 100 333 1000; do
     rm -rf "$work/full"
     if (LD_PRELOAD=$preload WEFT_FAILING_CALL=$call WEFT_FAILURE=28 train full) 2>"$work/error"; then
-      fail "the training did not notice the full disk"
+      fail "expected training to fail on the full disk, but it succeeded"
     fi
     [ "$(wc -l <"$work/error")" = 1 ] && grep -q "No space left" "$work/error" ||
       fail "expected one line with \"No space left\", got $(cat "$work/error")"
-    (train full) || fail "the training did not resume"
+    (train full) || fail "training did not resume after the full disk"
     check full
     ends=$((ends + 1))
   done

@@ -50,7 +50,7 @@ for ((kill = 1; kill <= kills; ++kill)); do
   wait $launcher 2>/dev/null && fail "the training ended before kill $kill"
   for process in "${running[@]}"; do
     while kill -0 "$process" 2>/dev/null; do
-      [ "$(calculate "($(seconds) - $start > 10)")" = 0.000 ] || fail "a process was left after kill $kill"
+      [ "$(calculate "($(seconds) - $start > 10)")" = 0.000 ] || fail "a process was still running ten seconds after kill $kill"
       sleep 0.05
     done
   done
