@@ -194,7 +194,7 @@ TEST_CASE("programs: heads_study ends when it is interrupted", "[examples]") {
                 "HUP", "heads  head size"));
   CHECK(outcome.status == 129);
   CHECK(contains(outcome.output, "heads_similarity.svg"));
-  CHECK(contains(outcome.output, "interrupted in the training with 1 head\n"));
+  CHECK(contains(outcome.output, "interrupted during training with 1 head\n"));
 }
 
 TEST_CASE("programs: standard input must be text", "[examples]") {
