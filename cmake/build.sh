@@ -9,7 +9,7 @@ fail() {
   exit 1
 }
 
-# The command that a package provides: it may be installed without the package.
+# The commands that packages provide. A command may also be installed without the package.
 declare -A command_of=([g++]=g++ [cmake]=cmake [ninja-build]=ninja [gnuplot-nox]=gnuplot)
 
 is_installed() {
@@ -18,7 +18,7 @@ is_installed() {
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# Prints those of the named packages that are not installed.
+# Prints the named packages that are not installed.
 missing_packages() {
   local package
   for package in "$@"; do is_installed "$package" || printf '%s ' "$package"; done
@@ -31,20 +31,20 @@ apt() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
 }
 
-# What building the library and the examples needs.
+# The packages required to build the library and the examples.
 build_packages=(g++ cmake ninja-build libeigen3-dev libhdf5-dev libxxhash-dev libcxxopts-dev
   libutf8proc-dev nlohmann-json3-dev libcsv-dev libonig-dev)
-# Not required; they make matrix products faster.
+# Optional packages that make matrix products faster.
 optional_packages=(libdnnl-dev)
 
-# What training in several processes needs.
+# The packages required to train in several processes.
 mpi_packages=(libopenmpi-dev openmpi-bin)
-# Open MPI refuses root and more processes than cores unless it is told otherwise, version 5 in
-# another way than version 4.
+# By default, Open MPI refuses to run as root or with more processes than cores. Versions 4 and 5 use
+# different variables.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 
-# Installs the missing ones of the named packages; needs neither network nor sudo if none is missing.
+# Installs the named packages that are missing. If none is missing, needs neither network nor sudo.
 install_packages() {
   local missing optional
   missing=$(missing_packages "$@")
@@ -63,18 +63,18 @@ install_packages() {
     fail "apt-get install failed (see above); still missing: $(missing_packages "$@")"
 }
 
-# The preset of CMakePresets.json to configure with, none when empty, and additional options for cmake.
+# The preset of CMakePresets.json to configure with (empty: none), and additional options for cmake.
 preset=
 cmake_options=()
 
-# Configures, with the tests if Catch2 is installed, and builds the named targets.
+# Configures and builds the named targets. The tests are enabled if Catch2 is installed.
 build_targets() {
   local log=$build/configure.log tests=OFF
   local -a generator=()
   ! is_installed catch2 || tests=ON
   [ -f "$build/build.ninja" ] || [ -f "$build/Makefile" ] || generator=(-G Ninja)
   log "Building in $build"
-  mkdir -p "$build" || fail "$build: cannot create the directory"
+  mkdir -p "$build" || fail "cannot create the directory $build"
   cmake -S "$repository" -B "$build" ${preset:+--preset "$preset"} "${generator[@]}" \
     -DWEFT_TESTS=$tests "${cmake_options[@]}" >"$log" 2>&1 || {
     cat "$log" >&2
@@ -84,13 +84,13 @@ build_targets() {
   cmake --build "$build" --parallel "$(nproc)" --target "$@" || fail "the build failed (see above)"
 }
 
-# Runs the tests that build_targets built, with additional options for ctest; as the preset says, if the
-# build is in its own directory, where Debian 12's ctest looks for them whatever --test-dir says.
+# Runs the tests that build_targets built, with additional options for ctest. If the build is in the
+# directory of the preset, uses the preset, because Debian 12's ctest then ignores --test-dir.
 run_tests() {
   local -a tests=(--test-dir "$build" --output-on-failure --no-tests=error)
   [ "$build" != "$repository/build/$preset" ] || tests=(--preset "$preset")
   log "Running the tests"
-  # Several at a time: waiting threads should sleep.
+  # Several tests run at a time, so waiting threads should sleep.
   export OMP_WAIT_POLICY=passive
   (cd "$repository" && ctest "${tests[@]}" --parallel "$(nproc)" "$@") ||
     fail "some tests failed (see above)"

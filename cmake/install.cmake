@@ -1,10 +1,10 @@
-# What `cmake --install` installs: the libraries, the public headers, and what find_package and
-# pkg-config read.
+# Defines the files that `cmake --install` installs: the libraries, the public headers, and the files
+# for find_package and pkg-config.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
 
-# The libraries themselves are the component `runtime`; all that a compiler and a linker read is the
-# component `development`.
+# The component `runtime` contains the libraries. The component `development` contains all files that
+# compilers and linkers read.
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 install(TARGETS weft weft_pretrained EXPORT weft_targets
         LIBRARY COMPONENT runtime NAMELINK_COMPONENT development
@@ -25,7 +25,7 @@ write_basic_package_version_file(weft-config-version.cmake COMPATIBILITY SameMin
 install(FILES ${PROJECT_BINARY_DIR}/weft-config.cmake
               ${PROJECT_BINARY_DIR}/weft-config-version.cmake DESTINATION ${package_dir})
 
-# Libraries that a program links in addition to a static weft.
+# The libraries that a program must link in addition to a static weft.
 set(weft_link_flags "")
 if(weft_type STREQUAL STATIC_LIBRARY)
   set(libraries ${HDF5_C_LIBRARIES} ${ZLIB_LIBRARIES} ${CSV_LIBRARY} ${UTF8PROC_LIBRARY}

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# package.sh: makes the Debian packages libweft0.2, libweft-dev and weft-examples in build/packages/.
-# The library is in them for any x86-64 processor, for those with AVX2 (x86-64-v3) and for those with
-# AVX-512 (x86-64-v4); the dynamic loader takes the fastest that the processor can run (ld.so(8),
-# glibc-hwcaps).
+# package.sh: builds the Debian packages libweft0.2, libweft-dev and weft-examples in build/packages/.
+# The packages contain the library in three versions: for any x86-64 processor, for processors with
+# AVX2 (x86-64-v3), and for processors with AVX-512 (x86-64-v4). The dynamic loader selects the fastest
+# version that the processor can run (ld.so(8), glibc-hwcaps).
 source "$(dirname -- "${BASH_SOURCE[0]}")/build.sh"
 packages=$build/packages
 mkdir -p "$packages"
@@ -23,8 +23,8 @@ for level in x86-64 x86-64-v3 x86-64-v4; do
   cmake --build "$packages/$level" --parallel "$(nproc)" || fail "the build failed (see above)"
 done
 
-log "Packages"
-# All of the first build, and the libraries alone of the others.
+log "Building the packages"
+# All files of the first build, but only the libraries of the other builds.
 projects="$packages/x86-64;weft;ALL;/;$packages/x86-64-v3;weft;LIBRARY;/;$packages/x86-64-v4;weft;LIBRARY;/"
 rm -f -- "$packages"/*.deb
 (umask 022 && cd "$packages" && cpack --config x86-64/CPackConfig.cmake -B "$packages" \

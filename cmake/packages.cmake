@@ -1,5 +1,5 @@
-# The Debian packages that `cmake/package.sh` makes with cpack: the component runtime is libweft0.2,
-# development libweft-dev, examples weft-examples.
+# Settings of the Debian packages that `cmake/package.sh` builds with cpack. The component `runtime`
+# becomes libweft0.2, `development` becomes libweft-dev, and `examples` becomes weft-examples.
 set(package_runtime libweft${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set(package_development libweft-dev)
 set(package_examples weft-examples)
@@ -14,7 +14,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})
 
-# Every package has its licence and changelog, in Debian's form.
+# Every package contains the licence and the changelog in Debian's format.
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 set(package_files ${PROJECT_BINARY_DIR}/package_files)
 file(WRITE ${package_files}/changelog "weft (${PROJECT_VERSION}) unstable; urgency=medium
@@ -36,7 +36,7 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "${package_runtime} (= ${PROJECT_VERSION})")
 endforeach()
 
-# cpack would write a line of shlibs for each kind of processor.
+# Written here, because cpack would write a line for each kind of processor.
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS "")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(lines)
@@ -48,15 +48,15 @@ file(WRITE ${package_files}/shlibs ${lines})
 file(WRITE ${package_files}/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${package_files}/shlibs ${package_files}/triggers)
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION
-    "The shared libraries, for any processor, for AVX2 and for AVX-512.")
+    "The shared libraries, in versions for any processor, for AVX2 and for AVX-512.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
-    "Headers, and what CMake's find_package and pkg-config read.")
+    "Headers, and the files for CMake's find_package and pkg-config.")
 
 set(CPACK_DEBIAN_EXAMPLES_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_EXAMPLES_PACKAGE_RECOMMENDS gnuplot-nox)
 set(CPACK_DEBIAN_EXAMPLES_PACKAGE_SUGGESTS pocketsphinx-en-us)
 set(CPACK_COMPONENT_EXAMPLES_DESCRIPTION
-    "Programs that train, fine-tune and look at small transformers.")
+    "Programs that train, fine-tune and inspect small transformers.")
 include(CPack)

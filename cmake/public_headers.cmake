@@ -1,5 +1,5 @@
-# Lays out the public headers as they are installed: <weft/autograd/tape.hpp> is autograd/tape.hpp,
-# and <weft/autograd.hpp> includes all of a folder. Everything but the folders below is public.
+# Creates the include tree as it is installed: <weft/autograd/tape.hpp> is autograd/tape.hpp, and
+# <weft/autograd.hpp> includes the whole folder. All folders are public except the folders below.
 set(weft_internal_folders "/internal/|^autograd/kernels/")
 set(weft_include_dir ${PROJECT_BINARY_DIR}/include)
 
@@ -18,7 +18,7 @@ foreach(header IN LISTS weft_public_headers)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${header} ${weft_include_dir}/weft/${header} SYMBOLIC)
 endforeach()
 
-# Writes <weft/NAME.hpp>, which includes the headers in the rest of the arguments.
+# Writes <weft/NAME.hpp>, which includes the headers given by the remaining arguments.
 function(weft_umbrella_header name about)
   list(TRANSFORM ARGN REPLACE "(.+)" "#include <weft/\\1>")
   list(JOIN ARGN "\n" includes)

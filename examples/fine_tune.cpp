@@ -73,7 +73,7 @@ void run(ProcessGroup& processes) {
   train(processes, loaded, series(72, 2.0, 2), 20);
   train(processes, from_nothing, series(72, 2.0, 2), 20);
   if (processes.is_root())
-    std::cout << ", fine-tuned " << mean_loss(test, loss_of(loaded)) << ", trained from nothing "
+    std::cout << ", fine-tuned " << mean_loss(test, loss_of(loaded)) << ", trained from scratch "
               << mean_loss(test, loss_of(from_nothing)) << '\n';
 }
 

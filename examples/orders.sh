@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# orders.sh MODEL: fine-tunes a language model of Hugging Face, a folder such as SmolLM2's, to write
-# orders as JSON, with adapters of rank 8 and the 300 examples of examples/data/orders.jsonl. Counts
-# before and after how many of the 40 orders of examples/data/orders_held_out.jsonl it gets right:
-# they have other items, colours, names, towns and phrases. All output is in build/orders/.
+# orders.sh MODEL: fine-tunes a Hugging Face model, such as SmolLM2, to write orders as JSON. Trains
+# adapters of rank 8 on the 300 examples of examples/data/orders.jsonl. Before and after training,
+# counts the correct answers for the 40 orders of examples/data/orders_held_out.jsonl, which have
+# different items, colours, names, towns and phrases. All output goes to build/orders/.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 model=${1-}
 [ -f "$model/config.json" ] || fail "expected a folder with config.json, got '$model'"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs missing packages, builds, checks the gradients, and trains, evaluates and runs a model of
-# English pronunciation. All output is in build/; plots and weights in build/pronounce/.
+# Installs missing packages, builds weft, checks the gradients, and trains, evaluates and runs a model
+# of English pronunciation. All output goes to build/, plots and weights to build/pronounce/.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 
 install_packages "${build_packages[@]}" gnuplot-nox pocketsphinx-en-us

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Installs missing packages, builds, and runs the programs that demonstrate attention, one after
-# another. Their output files are in build/tour/.
+# Installs missing packages, builds weft, and runs the programs that demonstrate attention, one after
+# another. The programs write their files to build/tour/.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 
-# The model that heads_study inspects: that of run.sh, or one trained here for one epoch.
+# The model that heads_study inspects: the model of run.sh, or else a model trained here for one epoch.
 model=$build/pronounce/best.h5
 [ -f "$model" ] || model=$build/tour/pronounce/best.h5
 
-# In the order in which they run; options after the name.
+# The programs in the order in which they run, each followed by its options.
 programs=(
   kernel_regression
   self_attention
@@ -18,7 +18,7 @@ programs=(
 )
 
 install_packages "${build_packages[@]}" gnuplot-nox pocketsphinx-en-us
-# The names without their options.
+# ${…%% *} removes the options.
 build_targets pronounce "${programs[@]%% *}"
 
 if [ ! -f "$model" ]; then
@@ -30,6 +30,6 @@ fi
 for program in "${programs[@]}"; do
   name=${program%% *} options=${program#"${program%% *}"}
   log "$name"
-  # Unquoted: splits into words.
+  # Unquoted, to split the options into words.
   "$build/examples/$name" --out "$build/tour" $options
 done

@@ -1,49 +1,51 @@
 #!/usr/bin/env bash
-# all_checks.sh [NAME...]: says whether this commit may be released. Runs all checks, or those named,
-# one after another, and writes a table (check, what it shows, result, time, commit) to
-# build/checks.md. A check that has passed is not run again until a file that it depends on changes, so
-# that a run that was stopped goes on: results are in tests/checks.txt, which is committed, so that it
-# goes on on another machine, too. Their outputs are build/checks/NAME.log. Ends with 1 unless all have
-# passed.
-#   PYTHON=python3, with the packages that examples/guide/testing.md names, for those beside other programs
+# all_checks.sh [NAME...]: checks whether this commit may be released. Runs all checks, or the named
+# checks, one after another, and writes a table (check, what it shows, result, time, commit) to
+# build/checks.md. Exits with 1 unless all checks have passed.
+#
+# Results are stored in tests/checks.txt. A check that has passed runs again only after a file that it
+# depends on has changed, so an interrupted run continues where it stopped. Because checks.txt is
+# committed, this works on another machine as well. The output of a check is build/checks/NAME.log.
+#   PYTHON=python3, with the packages listed in examples/guide/testing.md, for comparisons with them
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 folder=$build/checks
 mkdir -p "$folder"
 results=$repository/tests/checks.txt # lines of NAME RESULT SECONDS COMMIT DIGEST
 [ -z "$(git -C "$repository" status --porcelain -- . ":!tests/checks.txt")" ] ||
-  fail "expected a tree without changes: the table names its commit (see git status)"
+  fail "expected a clean working tree, because the table names its commit (see git status)"
 commit=$(git -C "$repository" rev-parse --short HEAD)
 
 # NAME|WHAT IT SHOWS|COMMAND below tests/
 checks=(
   "tests|all tests pass, with 1 to 4 processes|run.sh"
   "docs|every public declaration is documented, no link is broken|docs.sh"
-  "docs-self-test|the check of the documentation finds planted mistakes|docs.sh --self-test"
-  "lint|no warning of clang-tidy, shellcheck, codespell|lint.sh"
-  "coverage|tests run 95 % of the lines of each room, or it is said why not|coverage.sh"
+  "docs-self-test|the documentation check finds planted mistakes|docs.sh --self-test"
+  "lint|clang-tidy, shellcheck and codespell report no warnings|lint.sh"
+  "coverage|tests run 95 % of the lines of each file, or the reason is listed|coverage.sh"
   "consumers|weft can be used in every documented way, from outside its tree|consumers/run.sh"
   "portable|all tests pass when built for any x86-64 processor, without oneDNN|run.sh portable eigen"
   "threads|1, 2 and 3 threads train the same weights, bit for bit|threads.sh"
   "address|no undefined behaviour, no invalid memory access, no leak in all tests|sanitize.sh address"
   "thread|no data race in all tests|sanitize.sh thread"
-  "random-calls|half an hour of random calls of the API without a sanitizer's report|random_calls.sh 1800"
-  "fuzz|random files of weights, models, data and trainings do no harm|fuzz.sh 600"
+  "random-calls|sanitizers report nothing in half an hour of random API calls|random_calls.sh 1800"
+  "fuzz|random files of weights, models, data and training runs cause no undefined behaviour|fuzz.sh 600"
   "faults|failing calls, a full disk and 200 kills lose no checkpoint|faults.sh"
-  "kills|a training killed 20 times ends with the same weights, bit for bit|kill_and_resume.sh"
-  "processes|so does one of up to 4 processes, of which one is killed|processes.sh"
-  "golden|golden values written by today's PyTorch, transformers and Keras are those of the tree|golden.sh"
-  "losses|100 steps of a training have PyTorch's losses|losses.sh"
+  "kills|a training run killed 20 times ends with the same weights, bit for bit|kill_and_resume.sh"
+  "processes|training with up to 4 processes, killed 20 times, ends with the same weights, bit for bit|processes.sh"
+  "golden|golden values written by the installed PyTorch, transformers and Keras equal those of the tree|golden.sh"
+  "losses|100 training steps have the same losses as in PyTorch|losses.sh"
   "state-dicts|saved weights load in PyTorch with all names|state_dicts.sh"
-  "models|tokens and vectors of a sentence encoder are those of transformers|models.sh"
-  "tokenizers|tokens are those of Hugging Face's tokenizers|tokenizers.sh"
+  "models|tokens and vectors of a sentence encoder equal those of transformers|models.sh"
+  "tokenizers|tokens equal those of Hugging Face's tokenizers|tokenizers.sh"
   "templates|chat templates render as in transformers|templates.sh"
-  "configurations|configurations, adapters and sentence encoders mean what they mean in transformers, PEFT and sentence-transformers, or are refused|configurations.sh"
+  "configurations|configurations, adapters and sentence encoders have the same meaning as in transformers, PEFT and sentence-transformers, or are refused|configurations.sh"
   "mutation|the tests catch every planted mistake|mutation.sh"
   "packages|Debian packages install on a bare system, build a program, and leave nothing|packages.sh"
-  "platforms|README's two commands pass in bare systems|platforms.sh"
+  "platforms|the two commands of the README pass on bare systems|platforms.sh"
 )
 
-# Prints the fields of a check's last result, RESULT SECONDS COMMIT; it holds for what it was run on.
+# Prints a check's last result, RESULT SECONDS COMMIT. A passed check is "outdated" if a file that it
+# depends on has changed since.
 last_result() { # NAME COMMAND
   local result seconds at digest
   read -r _ result seconds at digest <<<"$(grep "^$1 " "$results" || echo "$1 not-run - -")"
@@ -51,8 +53,8 @@ last_result() { # NAME COMMAND
   echo "$result $seconds $at"
 }
 
-# Of the files that a check depends on: all, where they are what it reads; otherwise those of the
-# library and the programs, those of the tests if it runs them, and its own.
+# Prints a digest of the files that a check depends on: all files if the check reads them all,
+# otherwise the library, the programs, the check's own files, and the tests if it runs them.
 digest_of() { # NAME COMMAND
   local -a files=(. ":!*.md" ":!.github" ":!tests") own=("tests/$1" "tests/$1.*" "tests/${2%% *}"
     tests/golden tests/sanitizers.sh tests/bare_systems.sh)
@@ -84,14 +86,14 @@ write_table() {
   mv "$build/checks.md.new" "$build/checks.md"
 }
 
-# Runs one check, in a shell of its own.
+# Runs one check in a separate shell.
 run_check() { # NAME COMMAND
   local start=$SECONDS result=passed digest
   digest=$(digest_of "$1" "$2")
   log "$1: tests/$2"
-  # Unquoted: splits into the script and its arguments.
+  # Unquoted, to split the script from its arguments.
   bash "$repository/tests/"$2 >"$folder/$1.log" 2>&1 || result=FAILED
-  # A script that lacks a package which is not required says so.
+  # A script prints SKIPPED if an optional package is missing.
   if [ $result = passed ] && grep -q '^SKIPPED' "$folder/$1.log"; then result=SKIPPED; fi
   { grep -v "^$1 " "$results" && echo "$1 $result $((SECONDS - start)) $commit $digest"; } |
     LC_ALL=C sort >"$folder/results"

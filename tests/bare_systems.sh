@@ -1,16 +1,16 @@
-# Sourced by platforms.sh and packages.sh: bare systems of Debian and Ubuntu, in build/platforms/.
+# Sourced by platforms.sh and packages.sh: creates bare systems of Debian and Ubuntu in build/platforms/.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 [ "$(id -u)" = 0 ] || fail "expected root, which debootstrap and chroot need"
 install_packages debootstrap git
 folder=$build/platforms
 mkdir -p "$folder"
 
-# Makes $folder/RELEASE, a system of the required packages only.
+# Creates $folder/RELEASE, a system with only the required packages.
 bootstrap() {
   local -a options=() mirror=(http://deb.debian.org/debian)
   [ ! -d "$folder/$1" ] || return 0
   case $1 in jammy | noble | plucky | questing)
-    # The script that debootstrap has for every Ubuntu, also for those that are newer than itself.
+    # debootstrap's script for all Ubuntu releases, including releases newer than debootstrap.
     options=("--components=main,universe") mirror=(http://archive.ubuntu.com/ubuntu gutsy) ;;
   esac
   log "Bootstrapping $1"
@@ -20,7 +20,7 @@ bootstrap() {
   mv -- "$folder/$1.part" "$folder/$1"
 }
 
-# Makes $system, a copy of a bare system, which keeps the packages it loads for the next copy.
+# Creates $system, a copy of a bare system. The packages that it downloads are kept for later copies.
 copy_system() { # RELEASE NAME
   bootstrap "$1"
   system=$folder/$2 packages_loaded=$folder/$1-packages
@@ -29,8 +29,8 @@ copy_system() { # RELEASE NAME
   mkdir -p "$packages_loaded"
 }
 
-# Logs in to $system, with what MPI and sudo need of a running system. The mounts are those of the
-# command, and end with it.
+# Runs a command in $system, with the mounts that MPI and sudo need. The mounts disappear when the
+# command ends.
 in_system() { # USER COMMAND
   unshare --mount bash -euc '
     cd "$1"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# configurations.sh: varies what the files beside the weights say: config.json of every architecture
-# that weft loads, adapter_config.json of PEFT's adapters, and the files of sentence encoders, one
-# entry at a time and in pairs. Each variant of a small random model must give the results of
-# transformers, PEFT or sentence-transformers in double precision, or be refused by name; entries that
-# are listed as harmless must be accepted. Prints how many are equal and refused, and which are refused
-# although the other library runs them. Needs Python with torch, transformers, peft and
-# sentence-transformers; without them, nothing is compared, and the script says so.
+# configurations.sh: varies the configuration files of models, one entry at a time and in pairs:
+# config.json of every architecture that weft loads, adapter_config.json of PEFT adapters, and the
+# files of sentence encoders. For each variant, a small random model must either produce the same
+# results as transformers, PEFT or sentence-transformers in double precision, or be refused with an
+# error that names the entry. Entries listed as harmless must be accepted. Prints the numbers of equal
+# and refused variants, and the variants that only weft refuses. Needs Python with torch, transformers,
+# peft and sentence-transformers. If a package is missing, prints SKIPPED and compares nothing.
 #   PYTHON=python3
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 python=${PYTHON:-python3}

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# coverage.sh: builds everything into build/coverage with counters, runs all tests, and prints which
-# share of the library's lines and branches they run, by folder. Fails when a file is below 95 % of
-# lines and not listed in coverage.txt with the reason, or listed there and not below. Branches are
-# those of the code, without the ones that gcc adds for exceptions.
+# coverage.sh: builds everything into build/coverage with counters, runs all tests, and prints the share
+# of the library's lines and branches that the tests run, by folder. Fails if the tests run less than
+# 95 % of the lines of a file that coverage.txt does not list with a reason, or if coverage.txt lists
+# another file. The branches that gcc adds for exceptions do not count.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 list=$repository/tests/coverage.txt
 least=95
@@ -10,7 +10,7 @@ build=$build/coverage
 
 install_packages "${build_packages[@]}" catch2 pkg-config gcovr "${mpi_packages[@]}"
 export OMP_WAIT_POLICY=passive
-# Functions that are inlined are not counted where their template is instantiated elsewhere.
+# No inlining: gcc does not count inlined functions if their template is instantiated elsewhere.
 cmake_options=(-DCMAKE_BUILD_TYPE=None -DWEFT_INSTALL=OFF -DCMAKE_EXE_LINKER_FLAGS=--coverage
   -DCMAKE_CXX_FLAGS="-O1 -fno-inline -w --coverage -fprofile-update=atomic")
 programs=(autograd layers golden train processes examples)
@@ -32,7 +32,7 @@ gcovr --root "$repository" -j "$(nproc)" --exclude-throw-branches --exclude-unre
   cat "$build/gcovr.log" >&2
   fail "gcovr failed (see above)"
 }
-# Headers are seen below include/, too: their counts are added.
+# gcovr also lists headers below include/, whose counts are added.
 sed -i "s|${build#"$repository"/}/include/weft/||g" "$build/counts.json"
 gcovr --root "$repository" --add-tracefile "$build/counts.json" --csv "$build/files.csv" \
   >"$build/gcovr.log"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# docs.sh [--self-test]: builds guide and reference in build/docs/index.html. Fails for an
-# undocumented public declaration, for one of tensors without their shapes, for an operation or a
-# layer without formula, shapes, errors, source or example, for an example that does not compile, and
-# for a link that leads nowhere. With --self-test, checks that it does so.
+# docs.sh [--self-test]: builds the guide and the reference in build/docs/index.html. Fails if a public
+# declaration is undocumented or takes tensors without documented shapes, if an operation or a layer
+# lacks its formula, shapes, errors, source or example, if an example does not compile, and if a link is
+# broken. With --self-test, checks that each of these mistakes is found.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 docs=$repository/tests/docs
 
-# Doxygen's configuration: the file of this folder, and what depends on the tree.
+# Prints Doxygen's configuration: the file in docs/, followed by the settings that depend on the tree.
 configuration() {
   local work=$1 out=$2
   cat "$docs/Doxyfile"
@@ -26,7 +26,7 @@ HTML_EXTRA_FILES = $awesome/doxygen-awesome-darkmode-toggle.js \
 END
 }
 
-# What formulas need of MathJax.
+# The files of MathJax that formulas need.
 copy_mathjax() {
   local from=/usr/share/javascript/mathjax part
   mkdir -p "$1"
@@ -36,7 +36,7 @@ copy_mathjax() {
   done
 }
 
-# Builds the pages of a tree in a folder and checks them; prints what is wrong.
+# Builds the pages of a tree in a folder, checks them, and prints the errors.
 build_pages() {
   local tree=$1 out=$2 work=$2_work internal compiler failed=0
   local -a headers pages
@@ -76,13 +76,13 @@ build_pages() {
   return $failed
 }
 
-# plant FILE SED: changes a file of the copy of the tree.
+# plant FILE SED: changes a file in the copy of the tree.
 plant() {
   sed "$2" "$repository/$1" >"$test_tree/new"
   mv -f "$test_tree/new" "$test_tree/$1"
 }
 
-# Plants mistakes in a copy of the tree, and checks that each is complained about.
+# Plants mistakes in a copy of the tree, and checks that each is reported.
 self_test() {
   local expected
   test_tree=$build/docs_test/tree
@@ -96,7 +96,7 @@ self_test() {
   plant README.md '$a[planted](examples/planted.md) and [planted](#planted)'
   printf '// Planted.\nnamespace weft {\n}  // namespace weft\n' >"$test_tree/layers/planted.hpp"
   ! build_pages "$test_tree" "$build/docs_test/docs" >"$build/docs_test/messages" 2>&1 ||
-    fail "expected errors of the planted mistakes, got none"
+    fail "expected errors about the planted mistakes, got none"
   while read -r expected; do
     grep -q -- "$expected" "$build/docs_test/messages" ||
       fail "expected \"$expected\", got the messages of $build/docs_test/messages"

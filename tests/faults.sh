@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# faults.sh [KILLS]: makes system calls of a save fail, one at a time and in every way; fills the
-# disk in the middle of a training; and kills a training KILLS (200) times, half of them during a
-# save: no checkpoint is ever lost, and the resumed training ends with the same bytes.
+# faults.sh [KILLS]: makes each system call of a save fail in every possible way, fills the disk during
+# training, and kills training KILLS (200) times, half of them during a save. Checks that no checkpoint
+# is lost, and that the resumed training ends with the same bytes.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 kills=${1:-200}
 
@@ -17,7 +17,7 @@ train() { exec "$faults" train "$work/$1" "$steps"; }
 
 log "Failing calls"
 mkdir "$work/save"
-LD_PRELOAD=$preload "$faults" save "$work/save" || fail "a save lost something (see above)"
+LD_PRELOAD=$preload "$faults" save "$work/save" || fail "a failing call lost a checkpoint (see above)"
 
 train_uninterrupted() {
   log "Training $steps steps without interruption"
@@ -31,21 +31,21 @@ in_background() {
 }
 
 check() {
-  cmp "$work/uninterrupted/last.h5" "$work/$1/last.h5" || fail "$1: another checkpoint at the end"
+  cmp "$work/uninterrupted/last.h5" "$work/$1/last.h5" || fail "$1: the final checkpoint differs"
 }
 
-log "A disk that is full in the middle of training"
+log "Filling the disk during training"
 for background in no yes; do
   in_background $background
   ends=0
   for call in 5 20 37 100 333 1000; do
     rm -rf "$work/full"
     if (LD_PRELOAD=$preload WEFT_FAILING_CALL=$call WEFT_FAILURE=28 train full) 2>"$work/error"; then
-      fail "the training did not notice the full disk"
+      fail "expected training to fail on the full disk, but it succeeded"
     fi
     [ "$(wc -l <"$work/error")" = 1 ] && grep -q "No space left" "$work/error" ||
-      fail "expected one line that says so, got $(cat "$work/error")"
-    (train full) || fail "the training did not resume"
+      fail "expected one line with \"No space left\", got $(cat "$work/error")"
+    (train full) || fail "training did not resume after the full disk"
     check full
     ends=$((ends + 1))
   done
@@ -53,7 +53,7 @@ for background in no yes; do
     "to the same checkpoint (in the background: $background)"
 done
 
-# Each kill comes after a few steps.
+# Kills training after a few steps each time.
 steps=$((20 * kills))
 train_uninterrupted
 for background in no yes; do
@@ -63,7 +63,7 @@ for background in no yes; do
   rm -rf "$work/killed"
   for ((kill = 1; kill <= kills / 2; ++kill)); do
     if ((kill % 2)); then
-      # At one of the system calls of a save, of which there are about ten a step.
+      # At one of the system calls of a save; each step makes about ten of them.
       (LD_PRELOAD=$preload WEFT_FAILING_CALL=$((RANDOM % 60 + 1)) WEFT_FAILURE=-2 train killed) \
         2>/dev/null && fail "the training ended before kill $kill"
       in_a_save=$((in_a_save + 1))

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# fuzz.sh [SECONDS]: loads weights from random HDF5 files (fuzz_load_weights), then reads random files
-# of models of Hugging Face (fuzz_read_models: safetensors and their index, config.json,
-# generation_config.json, adapters, tokenizer.json, tokenizer_config.json, chat templates), and of
-# data, tokenizers and trainings (fuzz_read_files: CSV, vocabularies and merges, checkpoints with which
-# a training resumes, metrics.csv, run.json), all three at once for SECONDS (1800), changed from small
-# files of every format and layout, under the address and undefined-behaviour sanitizers, with limits
-# on the memory of an allocation (64 MiB) and on the time of a file (10 s). New inputs stay in
-# build/fuzz/corpus; one that fails is in build/fuzz/.
+# fuzz.sh [SECONDS]: reads random files for SECONDS (1800), with three fuzz targets at the same time:
+#   fuzz_load_weights    weights in HDF5 files
+#   fuzz_read_models     Hugging Face models: safetensors and their index, config.json,
+#                        generation_config.json, adapters, tokenizer.json, tokenizer_config.json, chat
+#                        templates
+#   fuzz_read_files      CSV, vocabularies and merges, checkpoints to resume from, metrics.csv, run.json
+# The random files are variations of small files of every format and layout. The targets run under the
+# address and undefined-behaviour sanitizers, with limits on an allocation (64 MiB) and on the time for
+# a file (10 s). New inputs are kept in build/fuzz/corpus. An input that fails is in build/fuzz/.
 seconds=${1:-1800}
 source "$(dirname -- "${BASH_SOURCE[0]}")/sanitizers.sh"
 
@@ -23,7 +24,7 @@ rm -rf seeds made
 for target in "${targets[@]}"; do mkdir -p "corpus/$target" "seeds/$target"; done
 mkdir -p made/tokenizers
 tests/fuzz_write_seeds made
-# seed TARGET KIND FILE...: the first byte of a seed says what the others are.
+# seed TARGET KIND FILE...: adds files as seeds. The first byte of a seed is the kind of the file.
 seed() {
   local target=$1 kind=$2 file
   shift 2
@@ -31,7 +32,7 @@ seed() {
     { printf '%s' "$kind" && cat -- "$file"; } >"seeds/$target/$kind$(md5sum <"$file" | cut -c1-16)"
   done
 }
-# seed_pair TARGET KIND FIRST SECOND: two files with a NUL between them.
+# seed_pair TARGET KIND FIRST SECOND: adds a seed of two files with a NUL between them.
 seed_pair() {
   { cat -- "$3" && printf '\0' && cat -- "$4"; } >made/pair
   seed "$1" "$2" made/pair
@@ -47,7 +48,7 @@ echo '{"bos_token_id": 1, "eos_token_id": [2, 3]}' >made/generation_config.json
 seed read_models g made/generation_config.json
 seed_pair read_models a "$golden"/language_models/llama_lora/adapter_{config.json,model.safetensors}
 for file in "$golden"/tokenizers/*.json; do
-  # The file has the text of a tokenizer.json in its first entry, on a line of its own.
+  # The first entry of the file is a tokenizer.json as a string, on a separate line.
   sed -n '2s/^"tokenizer": "\(.*\)",$/\1/p' "$file" | sed 's/\\"/"/g; s/\\\\/\\/g' \
     >"made/tokenizers/$(basename "$file")"
 done
@@ -72,14 +73,14 @@ seed read_files r made/training/run.json
 seed read_files l made/training/*.h5
 
 export WEFT_TOKENIZERS=$build/made/tokenizers WEFT_MODELS=$golden/language_models
-# The library of HDF5 keeps memory of its own, which is no leak.
+# The memory that the HDF5 library keeps until exit is not a leak.
 export ASAN_OPTIONS=detect_leaks=0:malloc_context_size=1 OMP_NUM_THREADS=1
-# Inputs are written as files: in memory, where it is a file system.
+# The targets write inputs to files, in memory if there is a file system for it.
 TMPDIR=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
 export TMPDIR
 trap 'rm -rf -- "$TMPDIR"' EXIT
 
-# Leaves what a target has found in fuzz_TARGET.log.
+# Runs a target and writes its findings to fuzz_TARGET.log.
 fuzz() {
   "tests/fuzz_$1" -fork=1 -max_total_time="$seconds" -max_len=80000 -timeout=10 \
     -malloc_limit_mb=64 -rss_limit_mb=2048 -entropic=0 "corpus/$1" "seeds/$1" >"fuzz_$1.log" 2>&1
@@ -99,4 +100,4 @@ for target in "${targets[@]}"; do
   }
   grep oom/timeout/crash "fuzz_$target.log" | tail -n 1
 done
-[ -z "${failed:-}" ] || fail "a file did something undefined: see $build/fuzz_*.log"
+[ -z "${failed:-}" ] || fail "a target failed: see $build/fuzz_*.log"

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# golden.sh: writes the golden files again, by the PyTorch, transformers, tokenizers and Keras that
-# are installed, and compares them with those of the tree: numbers within 1e-5 in float and 1e-10 in
-# double, everything else equal. Scripts whose packages are missing are named and left out.
+# golden.sh: writes the golden files again with the installed PyTorch, transformers, tokenizers and
+# Keras, and compares them with the files in the tree. Numbers must agree within 1e-5 in float and 1e-10
+# in double; everything else must be equal. Scripts whose packages are missing are named and skipped.
 #   PYTHON=python3
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 python=${PYTHON:-python3}
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
-# The scripts write beside themselves, and read what belongs to tests and peers. The time of a file
-# tells whether it was written again.
+# The scripts write files to their own folder, and read files of the tests and peers. The modification
+# time shows whether a file was written again.
 cp -r -- "$repository/tests" "$work/tests"
 find "$work/tests/golden" -type f -exec touch --date=@0 {} +
 
@@ -16,7 +16,7 @@ failed=no
 export PYTHONHASHSEED=0
 for script in "$work"/tests/golden/write_*.py; do
   name=$(basename -- "$script")
-  # They write no golden files: tests/losses.sh runs the one, the other prints.
+  # These scripts write no golden files: tests/losses.sh runs the first, and the second prints.
   case $name in write_losses.py | write_events.py) continue ;; esac
   if (cd "$work/tests/golden" && "$python" "$script") >"$work/log" 2>&1; then
     echo "$name"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# kill_and_resume.sh [KILLS]: trains a small `pronounce` without interruption, then again while it
-# is killed (SIGKILL) at KILLS (20) random times and resumed after each, and compares the final
+# kill_and_resume.sh [KILLS]: trains a small `pronounce` model without interruption, and again with
+# KILLS (20) kills (SIGKILL) at random times, after each of which training resumes. Compares the final
 # checkpoints.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 kills=${1:-20}
@@ -21,7 +21,7 @@ log "Training without interruption"
 start=$(seconds)
 (train uninterrupted) || fail "training failed: $(tail -n 1 "$work/uninterrupted.log")"
 duration=$(calculate "$(seconds) - $start")
-# After it: the first start reads files that are not in memory.
+# Measured after the training, because the first start reads files that are not in memory.
 start=$(seconds)
 (train startup --max-steps 1) || fail "training failed: $(tail -n 1 "$work/startup.log")"
 startup=$(calculate "$(seconds) - $start")
@@ -30,7 +30,8 @@ echo "1200 steps in $duration s, after $startup s of startup"
 
 log "Training with $kills kills"
 for ((kill = 1; kill <= kills; ++kill)); do
-  # Sometimes during startup, mostly during training steps; in total about half of the training.
+  # Kills sometimes during startup, but mostly during training. Together, the killed runs compute about
+  # half of the steps.
   pause=$(calculate "$startup / 2 + ($startup / 2 + $duration / $kills) * $RANDOM / 32768")
   (train killed --resume) &
   process=$!

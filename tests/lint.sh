@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# lint.sh: clang-tidy over the sources of the library and of the programs, shellcheck over the scripts,
-# codespell over all text that was written by hand, and a search for awkward phrases in the comments,
-# messages and Markdown of the library and the programs. A source that passed clang-tidy is checked
-# again only after it, a header that it includes, or .clang-tidy has changed.
+# lint.sh: runs clang-tidy on the sources of the library and the programs, shellcheck on the scripts,
+# codespell on all hand-written text, and a search for awkward phrases in the comments, messages and
+# Markdown of the library and the programs. A source that has passed clang-tidy is checked again only
+# after it, a header that it includes, or .clang-tidy has changed.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 cd "$repository"
 
@@ -18,7 +18,7 @@ mapfile -t texts < <(find .github autograd cmake examples layers tests train ./*
   ! -path 'tests/golden/*/*' ! -name word_piece_vocab.txt \
   -name '*.[ch]pp' -o -name '*.md' -o -name '*.py' -o -name '*.sh' -o -name '*.txt' -o -name '*.yml' \
   -o -name '*.cmake' -o -name '*.pl' -o -name '*.js' -o -name '*.css')
-# Names of variables, and syllables in tests.
+# Words to ignore: names of variables, and syllables in tests.
 codespell --ignore-words-list nd,te,nin,ifset,thre "${texts[@]}"
 echo "${#texts[@]} files"
 
@@ -53,7 +53,7 @@ echo "${#prose[@]} files"
 log "clang-tidy"
 build=$build/lint
 export CC=clang CXX=clang++
-# Compiled without optimization, so that the build knows what has passed.
+# Compile the sources, without optimization, so that the build records which have passed.
 cmake_options=(-DCMAKE_BUILD_TYPE=None -DWEFT_TESTS=OFF -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
   "-DCMAKE_CXX_FLAGS=-O0 -w -DCHECKS=$(cksum <.clang-tidy | cut -d' ' -f1)"
   "-DCMAKE_CXX_CLANG_TIDY=clang-tidy;--quiet;--warnings-as-errors=*")

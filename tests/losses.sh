@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# losses.sh [TEXT]: trains nanoGPT's character model for 100 steps in PyTorch and in weft, from
-# the same weights and with the same batches, in float and in double, and prints how far the losses
-# differ. TEXT is /usr/share/common-licenses/GPL-3 when not given. Needs Python with torch and h5py.
+# losses.sh [TEXT]: trains nanoGPT's character model for 100 steps in PyTorch and in weft, from the same
+# weights and with the same batches, in float and in double, and prints the largest difference of the
+# losses. By default, TEXT is /usr/share/common-licenses/GPL-3. Needs Python with torch and h5py.
 #   PYTHON=python3
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 text=${1:-/usr/share/common-licenses/GPL-3}
-[ -r "$text" ] || fail "$text: expected a file to read"
+[ -r "$text" ] || fail "cannot read '$text'"
 
 install_packages "${build_packages[@]}" catch2
 build_targets weft_tests_golden

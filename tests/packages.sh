@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# packages.sh: makes the Debian packages (cmake/package.sh), has lintian read them, and, in a bare
-# system of this machine's release: installs them, runs a program on each library that its processor
-# can run, builds a program against them, and removes them, which has to leave nothing. Needs root and a
-# network. The output of the bare system is build/platforms/packages.log.
+# packages.sh: builds the Debian packages (cmake/package.sh) and checks them with lintian. Then, in a
+# bare system of this machine's release, installs the packages, runs a program with each library that
+# the processor supports, builds a program against the packages, and removes them without leaving files.
+# Needs root and a network. The output of the bare system is build/platforms/packages.log.
 source "$(dirname -- "${BASH_SOURCE[0]}")/bare_systems.sh"
 release=$(. /etc/os-release && echo "$VERSION_CODENAME")
 out=$folder/packages.log

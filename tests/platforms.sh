@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# platforms.sh [PLATFORM...]: from a clone of HEAD in a bare system, for each
-#   RELEASE                    of Debian or Ubuntu (trixie bookworm; also noble and jammy): README's two
-#                              commands, examples/run.sh and tests/run.sh, as a user with sudo; twenty
-#                              minutes on two cores
-#   RELEASE/SETTING/SETTING…   tests/run.sh SETTING SETTING… as root: bookworm/clang-16/mpich
-# Needs root and a network. The bare systems and the packages stay in build/platforms/, with the logs;
-# what has passed with this commit is not run again.
+# platforms.sh [PLATFORM...]: clones HEAD into a bare system and runs commands there. A PLATFORM is
+#   RELEASE                    of Debian or Ubuntu (by default, trixie and bookworm; also noble, jammy):
+#                              runs the two commands of the README, examples/run.sh and tests/run.sh, as
+#                              a user with sudo; takes twenty minutes on two cores
+#   RELEASE/SETTING/SETTING…   such as bookworm/clang-16/mpich: runs tests/run.sh SETTING SETTING… as
+#                              root
+# Needs root and a network. The bare systems, the packages and the logs are kept in build/platforms/. A
+# platform that has passed with this commit is not run again.
 source "$(dirname -- "${BASH_SOURCE[0]}")/bare_systems.sh"
 [ $# -gt 0 ] || set -- trixie bookworm
 commit=$(git -C "$repository" rev-parse --short HEAD)
 
-# run PLATFORM USER COMMAND...: the commands in a copy of the bare system, each in its time.
+# run PLATFORM USER COMMAND...: runs the commands in a copy of the bare system, and times each.
 run() {
   local name=${1//\//-}-$2 user=$2 out start command
   local -a minutes=()
@@ -23,7 +24,7 @@ run() {
   if [ "$user" != root ]; then
     in_system root "apt-get -qq update && apt-get -qq install --no-install-recommends sudo &&
       useradd --create-home $user && echo '$user ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/$user" \
-      >"$out" 2>&1 || fail "$release: no user with sudo: $(tail -n 3 "$out")"
+      >"$out" 2>&1 || fail "$release: cannot create a user with sudo: $(tail -n 3 "$out")"
   fi
   git clone --quiet -- "$repository" "$system/tmp/weft"
   in_system root "chown -R $user: /tmp/weft"

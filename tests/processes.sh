@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# processes.sh [KILLS]: trains a small `pronounce` in one process, then in one to four, of which a
-# random one is killed (SIGKILL) at KILLS (20) random times. After each kill all must end within ten
-# seconds; the training is resumed by another number of processes, and the final checkpoints must be
-# the same. Then signals to mpirun: the step is finished and saved.
+# processes.sh [KILLS]: trains a small `pronounce` model in one process, and again in one to four
+# processes. At KILLS (20) random times, kills a random process (SIGKILL). After each kill, all processes
+# must end within ten seconds; training then resumes with a different number of processes. The final
+# checkpoints must be equal. Finally, sends signals to mpirun, after which training must finish the step
+# and save a checkpoint.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 kills=${1:-20}
 
@@ -20,7 +21,7 @@ train() {
     --epochs 2 --parts 4 --max-steps 1200 --save-every 3 --out "$work/$2" "${@:3}" \
     >>"$work/$2.log" 2>&1
 }
-# The training processes that mpiexec, process $1, has started.
+# Prints the training processes started by mpiexec, which is process $1.
 processes_of() { pgrep -P "$1" -x pronounce || true; }
 
 log "Training in one process without interruption"
@@ -49,7 +50,7 @@ for ((kill = 1; kill <= kills; ++kill)); do
   wait $launcher 2>/dev/null && fail "the training ended before kill $kill"
   for process in "${running[@]}"; do
     while kill -0 "$process" 2>/dev/null; do
-      [ "$(calculate "($(seconds) - $start > 10)")" = 0.000 ] || fail "a process was left after kill $kill"
+      [ "$(calculate "($(seconds) - $start > 10)")" = 0.000 ] || fail "a process was still running ten seconds after kill $kill"
       sleep 0.05
     done
   done
@@ -68,7 +69,7 @@ echo "$kills kills: identical checkpoints of $(stat -c %s "$work/uninterrupted/l
 # interrupt SIGNAL [OPTION...]
 interrupt() {
   log "SIG$1 at mpiexec"
-  # With its own handlers of signals, which a shell takes from processes in the background.
+  # Without job control, a shell makes background processes ignore SIGINT.
   set -m
   (train 2 "$1" --max-steps 0 --save-every 0 "${@:2}") &
   launcher=$!
@@ -81,7 +82,7 @@ interrupt() {
     fail "no checkpoint at SIG$1: $(tail -n 3 "$work/$1.log")"
   echo "ended in $(calculate "$(seconds) - $start") s"
 }
-# In a step of several seconds.
+# Interrupt a step that takes several seconds.
 interrupt USR1 --width 256 --batch 4096
-# Open MPI 5 ends the processes half a second after a Ctrl-C, whatever they do.
+# Open MPI 5 always ends the processes half a second after a Ctrl-C, so they cannot save.
 [[ $(mpiexec --version) = *"Open MPI) 5"* ]] || interrupt INT

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# random_calls.sh [SECONDS]: calls random operations, and beside them random layers, optimizers,
-# caches, searches, trainings, weights and data sources, and beside these random trainings and
-# exchanges of two processes, with random arguments in random order for SECONDS (600), all under the
-# address and undefined-behaviour sanitizers.
+# random_calls.sh [SECONDS]: calls functions with random arguments in random order for SECONDS (600),
+# under the address and undefined-behaviour sanitizers. Three programs run at the same time: one calls
+# operations; one calls layers, optimizers, caches, searches, training, weights and data sources; and one
+# trains and exchanges data in two processes.
 seconds=${1:-600}
 source "$(dirname -- "${BASH_SOURCE[0]}")/sanitizers.sh"
 
@@ -10,7 +10,7 @@ install_packages "${mpi_packages[@]}"
 use_sanitizers address
 build_targets weft_tests_autograd weft_tests_train weft_tests_processes
 
-# random ROOM [COMMAND...]: the random tests of a room, which share the time.
+# random COMPONENT [COMMAND...]: runs the random tests of a component, which share the time.
 random() {
   local program=$build/tests/weft_tests_$1 log=$build/random_$1.log count
   shift
@@ -24,7 +24,7 @@ random autograd &
 jobs[autograd]=$!
 random train &
 jobs[train]=$!
-# The library of MPI keeps memory of its own, which is no leak; its processes share the cores.
+# The memory that the MPI library keeps until exit is not a leak. The two processes share the cores.
 random processes env ASAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive \
   timeout $((seconds + 300)) mpiexec -n 2 &
 jobs[processes]=$!
@@ -33,4 +33,4 @@ for room in autograd train processes; do
   grep -E "sequences|passed|FAILED|ERROR|runtime error" "$build/random_$room.log" ||
     tail -n 20 "$build/random_$room.log"
 done
-[ -z "${failed:-}" ] || fail "a call did something undefined: see $build/random_*.log"
+[ -z "${failed:-}" ] || fail "a test failed: see $build/random_*.log"

@@ -1,26 +1,26 @@
 #!/usr/bin/env bash
 # run.sh [SETTING...]: installs missing packages, builds everything into build/ and runs all tests.
-# With settings, in a build of its own, build/SETTING-SETTING…:
+# With settings, builds into the separate folder build/SETTING-SETTING…:
 #   debug portable coverage    a preset of CMakePresets.json
-#   g++-13 clang-16 …          this compiler
-#   eigen                      without oneDNN
-#   openmpi mpich serial       this MPI, or none
-#   haswell nehalem            as on a processor without AVX-512, or without AVX, which qemu emulates
-#   arm64                      cross-compiled, run by qemu; the packages of arm64 are those of dpkg
+#   g++-13 clang-16 …          use this compiler
+#   eigen                      build without oneDNN
+#   openmpi mpich serial       use this MPI, or none (serial)
+#   haswell nehalem            let qemu emulate a processor without AVX-512, or without AVX
+#   arm64                      cross-compile, and run the tests with qemu; needs the packages of dpkg
 #                              --add-architecture arm64
-# What qemu emulates is built for any processor, without the programs of examples/, since those that
-# they start would not be emulated.
+# For qemu, weft is built for any processor and without the example programs, because qemu would not
+# emulate the programs that they start.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 
 packages=("${build_packages[@]}" catch2 pkg-config)
 mpi=("${mpi_packages[@]}")
 test_options=()
 
-# emulate PROCESSOR COMMAND: builds for a machine that COMMAND emulates.
+# emulate PROCESSOR COMMAND: builds for the machine that COMMAND emulates.
 emulate() {
   preset=portable mpi=()
   packages+=(qemu-user)
-  # These tests start their own program.
+  # These tests start their own program, which would not be emulated.
   test_options=(--exclude-regex "threads: ?OMP_")
   cmake_options+=(-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$1" -DWEFT_MPI=OFF
     -DCMAKE_CROSSCOMPILING_EMULATOR="$2" -DWEFT_EXAMPLES=OFF -DWEFT_INSTALL=OFF)
@@ -29,7 +29,7 @@ emulate() {
 # Makes cmake use the compilers and packages of arm64.
 use_arm64() {
   dpkg --print-foreign-architectures | grep -qx arm64 ||
-    fail "arm64 is no architecture of dpkg; please run: dpkg --add-architecture arm64"
+    fail "dpkg does not know the architecture arm64; please run: dpkg --add-architecture arm64"
   local i
   packages+=(g++-aarch64-linux-gnu)
   for i in "${!packages[@]}"; do
@@ -60,7 +60,7 @@ for setting in "$@"; do
     haswell) emulate "$(uname -m)" "qemu-x86_64;-cpu;Haswell" ;;
     nehalem) emulate "$(uname -m)" "qemu-x86_64;-cpu;Nehalem" ;;
     arm64) emulate aarch64 qemu-aarch64 && use_arm64 ;;
-    *) fail "expected a setting that tests/run.sh describes, got '$setting'" ;;
+    *) fail "expected a setting listed at the top of tests/run.sh, got '$setting'" ;;
   esac
 done
 [ $# = 0 ] || build+=/$(IFS=- && echo "$*")

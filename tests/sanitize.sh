@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # sanitize.sh [address|thread] [CTEST OPTIONS]: builds everything into build/sanitize-… with the
-# address and undefined-behaviour sanitizers (address, the default) or the thread sanitizer, and runs
-# all tests except those that a sanitizer does not support: it aborts when an allocation exceeds the
-# available memory; the thread sanitizer allocates by operators of its own, and does not know how MPI
-# waits; LLVM's OpenMP reads its variables differently. CMakePresets.json names them. The thread
-# sanitizer first has to find a race that is there.
+# address and undefined-behaviour sanitizers (address, the default) or with the thread sanitizer, and
+# runs all tests that the sanitizer supports. CMakePresets.json lists the excluded tests, for these
+# reasons: a sanitizer aborts if an allocation exceeds the available memory; the thread sanitizer replaces
+# the allocation operators and does not know how MPI waits; LLVM's OpenMP interprets environment variables
+# differently. The thread sanitizer must first find the race of a test that has one.
 source "$(dirname -- "${BASH_SOURCE[0]}")/sanitizers.sh"
 sanitizer=address
 case ${1:-} in address | thread) sanitizer=$1 && shift ;; esac

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# templates.sh: compares the interpreter of chat templates with jinja2 as transformers sets it up, on
-# generated templates and on those in the form of known models' (tests/templates/). None may render
-# otherwise, or be rendered although jinja2 refuses it. Needs Python with transformers and jinja2 from
-# pip; without them, nothing is compared, and the script says so.
+# templates.sh: compares the interpreter of chat templates with jinja2 as configured by transformers, on
+# generated templates and on templates like those of known models (tests/templates/). Fails if a template
+# renders differently, or if weft renders a template that jinja2 refuses. Needs Python with transformers
+# and jinja2. If a package is missing, prints SKIPPED and compares nothing.
 #   COUNT=8000 SEED=1 PYTHON=python3
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 python=${PYTHON:-python3}

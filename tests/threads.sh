@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# threads.sh [STEPS]: trains `pronounce` with one seed on 1, 2 and 3 threads for STEPS (200) steps
+# threads.sh [STEPS]: trains `pronounce` with the same seed on 1, 2 and 3 threads for STEPS (200) steps,
 # and compares the checkpoints.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 steps=${1:-200}

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# tokenizers.sh: compares PretrainedTokenizer with Hugging Face's tokenizers. Of every kind (splits of
-# GPT-2, Llama 3, Qwen, SmolLM and Falcon; SentencePiece's byte pairs with bytes for unknown
-# characters; unigram; WordPiece), a tokenizer is learned there; the ids and decoded texts of 1,200
-# lines in many scripts and of 6 MB must be equal. Prints the speed of both on one thread, in turn.
-# MODEL adds the tokenizer.json of a folder. Before that, compares splits and replacements by 301
-# regular expressions, and COUNT files whose steps and flags are drawn at random, from SEED on. Needs
-# Python with tokenizers from pip; without it, nothing is compared, and the script says so.
+# tokenizers.sh: compares PretrainedTokenizer with Hugging Face's tokenizers.
+#   - Compares splits and replacements by 301 regular expressions.
+#   - Compares COUNT tokenizer files with random steps and flags, with seeds from SEED on.
+#   - Learns a tokenizer of each kind with Hugging Face's library: the splits of GPT-2, Llama 3, Qwen,
+#     SmolLM and Falcon; SentencePiece's byte pairs with bytes for unknown characters; unigram;
+#     WordPiece. MODEL adds the tokenizer.json of a folder. The ids and decoded strings of 1,200 lines in
+#     many scripts and of 6 MB must be equal. Prints the speed of both on one thread, in turn.
+# Needs Python with tokenizers. If the package is missing, prints SKIPPED and compares nothing.
 #   COUNT=2000 SEED=1 ROUNDS=3 PYTHON=python3 MODEL=
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
 python=${PYTHON:-python3}
@@ -19,7 +20,7 @@ build_targets tokenize run_cases
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 scripts=$repository/tests/tokenizers
-# Where the library panics, it prints where.
+# If Hugging Face's library panics, it prints where.
 export RUST_BACKTRACE=0
 compare() { # WHAT SCRIPT [ARGUMENT...]
   log "Comparing $1"

@@ -8,7 +8,7 @@
 
 namespace weft::examples {
 
-// A command of a program: `run`, or `train` if it trains.
+// A command of a program. Set `run`, or `train` if the command trains a model.
 struct Command {
   const char* name;
   // Runs the command and returns the exit status. argv[0] is the command's name.

@@ -61,7 +61,7 @@ const Json& JsonConfig::at(const std::string& name) const {
 void JsonConfig::check_names(std::initializer_list<std::string_view> known) const {
   for (const auto& [name, value] : fields_.items())
     if (!value.is_null() && std::ranges::find(known, name) == known.end())
-      fail<FileError>(what(), "only known fields", name);
+      fail_on(name, "no value (unknown field)");
 }
 
 bool JsonConfig::has(const std::string& name) const { return !at(name).is_null(); }

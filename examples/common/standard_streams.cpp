@@ -35,7 +35,7 @@ void check_output_at_exit() {
 
 bool flush_output(const std::string& program) {
   if (std::cout.flush()) return true;
-  std::cerr << program << ": standard output: expected a successful write, got an error\n";
+  std::cerr << program << ": cannot write to standard output\n";
   is_reported = true;
   return false;
 }

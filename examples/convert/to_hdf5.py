@@ -1,13 +1,13 @@
-"""Converts the weights of a model for PyTorch to HDF5.
+"""Converts the weights of a PyTorch model to HDF5.
 
 usage: to_hdf5.py SOURCE OUTPUT
 
-SOURCE is a .safetensors file or a state_dict of torch.save; OUTPUT is then the HDF5 file. Or SOURCE
-is a folder of Hugging Face's, with model.safetensors or pytorch_model.bin (in one part or several);
-OUTPUT is then a folder, which gets model.h5 and the files of the configuration and the vocabulary.
+SOURCE is a .safetensors file or a state_dict written by torch.save, and OUTPUT an HDF5 file. Or SOURCE
+is a Hugging Face model folder with model.safetensors or pytorch_model.bin (in one or several parts), and
+OUTPUT a folder, to which model.h5 and the configuration and vocabulary files are written.
 
-Every tensor of numbers with a fraction becomes a dataset under the name that it has; bfloat16, which
-HDF5 does not know, becomes float32. Needs torch, safetensors and h5py.
+Every floating-point tensor becomes a dataset of the same name. bfloat16, which HDF5 does not support,
+is converted to float32. Needs torch, safetensors and h5py.
 """
 
 import json
@@ -29,7 +29,7 @@ def read_weights(path):
     if path.suffix == ".safetensors":
         return safetensors.torch.load_file(path)
     weights = torch.load(path, map_location="cpu", weights_only=True)
-    # Training programs save the weights beside the state of the optimizer.
+    # Training programs often save the weights together with the state of the optimizer.
     for key in ("state_dict", "model"):
         if isinstance(weights.get(key), dict):
             return weights[key]
@@ -47,7 +47,7 @@ def write_weights(weights, path):
     with h5py.File(path, "w") as file:
         for name, tensor in weights.items():
             if not torch.is_tensor(tensor) or not tensor.is_floating_point():
-                print(f"left out {name}: not a tensor of numbers with a fraction")
+                print(f"left out {name}: not a floating-point tensor")
                 continue
             if tensor.dtype == torch.bfloat16:
                 tensor = tensor.float()
@@ -63,12 +63,12 @@ def copy_vocabulary(source, output):
     if (source / "tokenizer.json").exists():
         model = json.loads((source / "tokenizer.json").read_text("utf-8"))["model"]
         write_vocabulary(model, output)
-        if model.get("type") == "WordPiece":  # whose added tokens vocab.txt lacks
+        if model.get("type") == "WordPiece":  # vocab.txt lacks its added tokens
             shutil.copyfile(source / "tokenizer.json", output / "tokenizer.json")
 
 
 def write_vocabulary(model, output):
-    """The vocabulary of a tokenizer.json in the files of its own that other models have."""
+    """Writes the vocabulary of a tokenizer.json to separate files, as other models have them."""
     ids = model.get("vocab")
     if model.get("type") == "WordPiece" and not (output / "vocab.txt").exists():
         lines = sorted(ids, key=ids.get)
@@ -84,9 +84,9 @@ def main():
         sys.exit("\n".join(__doc__.splitlines()[2:]).strip())
     source, output = map(pathlib.Path, sys.argv[1:])
     if not source.exists():
-        sys.exit(f"to_hdf5: {source}: expected a file or a folder, got nothing")
+        sys.exit(f"to_hdf5: {source}: no such file or folder")
     if output.exists() and output.samefile(source):
-        sys.exit(f"to_hdf5: {output}: expected another file or folder than the source, got the same")
+        sys.exit(f"to_hdf5: {output}: expected a path other than the source, got the source")
     if source.is_dir():
         weights = read_folder(source)
         output.mkdir(parents=True, exist_ok=True)

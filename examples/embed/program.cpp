@@ -42,7 +42,7 @@ bool parse(int argc, char** argv, Options& options) {
               options.file);
   line.option("vectors", "write the vectors to this .csv or .h5 file", options.vectors);
   line.choice("pooling",
-              "how the vectors of the tokens are combined; model: as configured in its files",
+              "how to combine the vectors of the tokens (model: as the model's files specify)",
               options.pooling, {"model", "mean", "first", "max"});
   line.option("max-len", "maximum number of tokens per sentence; 0: the model's maximum",
               options.max_len, 0, 1 << 20);

@@ -66,7 +66,7 @@ std::vector<Module> modules_in(const fs::path& folder) {
   }
   if (modules.size() < 2)
     fail<FileError>(str_cat("configuration '", path.string(), "'"),
-                    "at least Transformer and Pooling", str_cat(modules.size(), " modules"));
+                    "at least the modules Transformer and Pooling", modules.size());
   return modules;
 }
 

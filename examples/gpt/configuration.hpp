@@ -101,7 +101,7 @@ class Configuration final : public Stateful<float> {
     visit("beta2", "decay rate of AdamW's second moment", self.beta2, 0.0, 0.999999);
     visit("weight-decay", "weight decay of AdamW, for weight matrices only", self.weight_decay, 0.0,
           10.0);
-    visit("label-smoothing", "label smoothing: probability spread evenly over all tokens",
+    visit("label-smoothing", "label smoothing: target probability spread evenly over all tokens",
           self.label_smoothing, 0.0, 0.999999);
     visit("clip-norm", "maximum gradient norm, for clipping", self.clip_norm, 1e-6, 1e9);
     visit("average",

@@ -46,7 +46,8 @@ bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
   line.option("data",
               ".jsonl file with messages, prompt and answer, or text in each line; or a text file",
               options.data);
-  line.option("validation", "validation data, as --data; if not set, the last tenth of --data",
+  line.option("validation",
+              "validation data in the same format; if not set, the last tenth of --data",
               options.validation);
   line.option("samples", "number of validation prompts to answer after each validation",
               options.samples, 0, 1'000'000);

@@ -18,7 +18,7 @@ inline void model_option(examples::CommandLine& line, std::string& model) {
 }
 
 inline void weights_option(examples::CommandLine& line, Precision& weights) {
-  line.choice("weights", "precision of the weights; bf16 is faster", weights);
+  line.choice("weights", "precision of the weights (bf16 is faster)", weights);
 }
 
 }  // namespace weft::gpt

@@ -52,7 +52,7 @@ bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
       "on the last 10 %.");
   line.option("text", "UTF-8 text file, or folder of text files", options.text);
   line.choice("preset", "defaults for the options below", options.preset, Configuration::presets);
-  line.choice("tokenizer", "kind of tokens; byte pairs are learned from the training text",
+  line.choice("tokenizer", "kind of tokens (byte pairs are learned from the training text)",
               options.tokenizer, {"characters", "bytepairs"});
   line.option("tokenizer-files",
               "folder with GPT-2's vocab.json and merges.txt; use its byte pairs as tokens",

@@ -5,7 +5,7 @@
 
 using namespace weft;
 
-// The loss of predicting the tokens of a periodic text.
+// Returns the loss of predicting the tokens of a periodic text.
 Var<float> loss_of(const Gpt<float>& model, Tape<float>& tape, Index period) {
   Tokens inputs({1, 24}), targets({1, 24});
   for (Index i = 0; i < 24; ++i) {
@@ -38,7 +38,7 @@ int main() {
   train(model, 4);
   show("trained", model);
 
-  // Adapters of rank 4 for the queries and values; everything else is frozen.
+  // Adds adapters of rank 4 to the queries and values, and freezes all other parameters.
   const auto queries_and_values = [](const std::string& name) {
     return name.ends_with("W_q") || name.ends_with("W_v");
   };
@@ -52,6 +52,6 @@ int main() {
   remove_lora(model);
   show("without", model);
   load_lora("adapters", model);
-  merge_lora(model);  // into the weights: a model like any other
+  merge_lora(model);  // adds the adapters to the weights
   show("merged", model);
 }

@@ -1,4 +1,4 @@
-// errors PAGE: makes the mistakes that a page of the guide warns of, and prints what weft says.
+// errors PAGE: makes the mistakes described on a page of the guide, and prints weft's messages.
 #include <cmath>
 #include <fstream>
 #include <functional>
@@ -21,7 +21,7 @@ Random random_numbers(1);
 
 Tensor<float> zeros(Shape shape) { return Tensor<float>(shape); }
 
-// Forgets `second` in members.
+// A module whose `members` omits `second`.
 struct Forgetful : Module<float> {
   Var<float> operator()(const Var<float>& x) const { return second(first(x)); }
   void members(Members<float>& members) const override {
@@ -40,7 +40,7 @@ class Batches : public DataSource<Batch> {
   Batch batch(std::int64_t, Index) override { return {1.0f}; }
 };
 
-// One step on two points, whose loss is multiplied by `factor`.
+// Trains one step on two points, with a loss multiplied by `factor`.
 template <class Model>
 void train(Model& model, const TrainerOptions& options, float factor = 1.0f) {
   SGD optimizer(model, {.lr = 0.1});
@@ -55,29 +55,29 @@ void train(Model& model, const TrainerOptions& options, float factor = 1.0f) {
 }
 
 Mistakes autograd() {
-  return {{"a product of matrices that do not fit",
+  return {{"a product of matrices whose sizes do not match",
            [] {
              Tape tape;
              matmul(tape.constant(zeros({2, 3})), tape.constant(zeros({2, 3})));
            }},
-          {"backward of more than one number",
+          {"backward of a result with several elements",
            [] {
              Tape tape;
              tape.backward(tape.variable(zeros({2})));
            }},
-          {"backward of what depends on no parameter",
+          {"backward of a result that depends on no parameter",
            [] {
              Tape tape;
              tape.backward(sum(tape.constant(zeros({2}))));
            }},
-          {"a value of an earlier pass",
+          {"a variable of an earlier pass",
            [] {
              Tape tape;
              const Var x = tape.variable(zeros({1}));
              tape.backward(x);
              exp(x);
            }},
-          {"values of two tapes", [] {
+          {"variables of two tapes", [] {
              Tape one, two;
              one.constant(zeros({1})) + two.constant(zeros({1}));
            }}};
@@ -89,11 +89,11 @@ Mistakes masks() {
     Tape tape = Tape<float>::inference();
     attention(tape.constant(zeros(shape)), mask);
   };
-  return {{"vectors of another size",
+  return {{"vectors of the wrong size",
            [=] {
              attend({1, 4, 6}, {});
            }},
-          {"a length beyond the keys",
+          {"a length above the number of keys",
            [=] {
              attend({1, 4, 8}, ValidLens{5});
            }},
@@ -101,25 +101,24 @@ Mistakes masks() {
            [=] {
              attend({2, 4, 8}, ValidLens{3});
            }},
-          {"a mask of another shape", [=] {
+          {"a mask of the wrong shape", [=] {
              attend({2, 4, 8}, {.allowed = Tensor<bool>({3, 4})});
            }}};
 }
 
 Mistakes models() {
-  return {
-      {"a layer that members forgets",
-       [] {
-         Forgetful model;
-         train(model, {.parts = 2});
-       }},
-      {"heads that do not divide the width",
-       [] { SelfAttention<float>({.num_hiddens = 8, .num_heads = 3}, random_numbers); }},
-      {"an option that was left out", [] { Linear<float>({.in_features = 8}, random_numbers); }},
-      {"freezing what there is not", [] {
-         Linear layer({8, 8}, random_numbers);
-         freeze(layer, "head");
-       }}};
+  return {{"a layer that members omits",
+           [] {
+             Forgetful model;
+             train(model, {.parts = 2});
+           }},
+          {"a number of heads that does not divide the width",
+           [] { SelfAttention<float>({.num_hiddens = 8, .num_heads = 3}, random_numbers); }},
+          {"a missing option", [] { Linear<float>({.in_features = 8}, random_numbers); }},
+          {"freezing a layer that does not exist", [] {
+             Linear layer({8, 8}, random_numbers);
+             freeze(layer, "head");
+           }}};
 }
 
 Mistakes data() {
@@ -132,9 +131,9 @@ Mistakes data() {
            [] {
              WindowBatches<float>(zeros({10, 1}), {.length = 40});
            }},
-          {"a character that the vocabulary lacks",
+          {"a character outside the vocabulary",
            [] { Vocabulary::of_characters("weft").encode_text("warp"); }},
-          {"parts of batches without part_of", [] {
+          {"splitting batches without part_of", [] {
              Linear model({1, 1}, random_numbers);
              SGD optimizer(model, {.lr = 0.1});
              Batches batches;
@@ -149,30 +148,30 @@ Mistakes data() {
 Mistakes training() {
   static Linear model({1, 1}, random_numbers);
   return {
-      {"a folder that has checkpoints",
+      {"a folder with checkpoints",
        [] {
          train(model, {.folder = "checkpoints"});
          train(model, {.folder = "checkpoints"});
        }},
-      {"resuming with another seed",
+      {"resuming with a different seed",
        [] { train(model, {.epochs = 2, .seed = 2, .folder = "checkpoints", .resume = true}); }},
-      {"resuming another model",
+      {"resuming with a different model",
        [] {
          Linear other({1, 1, false}, random_numbers);
          train(other, {.folder = "checkpoints", .resume = true});
        }},
       {"a plateau without validation", [] { train(model, {.plateau = Plateau{.patience = 2}}); }},
-      {"a loss that is no number", [] { train(model, {}, std::nanf("")); }}};
+      {"a loss that is NaN", [] { train(model, {}, std::nanf("")); }}};
 }
 
 Mistakes weights() {
   static Linear model({4, 8}, random_numbers);
-  return {{"a file that is none of weights",
+  return {{"a file without weights",
            [] {
              std::ofstream("weights.h5") << "no weights";
              load_weights("weights.h5", model).loaded.clear();
            }},
-          {"another shape",
+          {"a different shape",
            [] {
              save_weights("weights.h5", Linear({4, 9}, random_numbers));
              load_weights("weights.h5", model).loaded.clear();
@@ -185,15 +184,15 @@ Mistakes generation() {
   static const Gpt model(
       {.vocabulary_size = 8, .max_len = 16, .num_hiddens = 8, .num_heads = 2, .num_blocks = 1},
       random_numbers);
-  return {
-      {"an empty prompt", [] { generate(model, TokenIds{}); }},
-      {"a token outside the vocabulary", [] { generate(model, TokenIds{9}); }},
-      {"a context beyond the positions", [] { generate(model, TokenIds{1}, {.max_context = 32}); }},
-      {"a cache on a tape that records", [] {
-         Tape tape;
-         KeyValueCache<float> cache = model.make_cache(1);
-         model.extend(tape, Tokens({1, 1}), cache);
-       }}};
+  return {{"an empty prompt", [] { generate(model, TokenIds{}); }},
+          {"a token outside the vocabulary", [] { generate(model, TokenIds{9}); }},
+          {"a context longer than the positions",
+           [] { generate(model, TokenIds{1}, {.max_context = 32}); }},
+          {"a cache on a recording tape", [] {
+             Tape tape;
+             KeyValueCache<float> cache = model.make_cache(1);
+             model.extend(tape, Tokens({1, 1}), cache);
+           }}};
 }
 
 }  // namespace

@@ -35,14 +35,14 @@ int main() {
   const TokenIds prompt = letters.encode_text("the weft");
   // Always the most probable token.
   show("greedy", generate(model, prompt, {.max_tokens = 53, .sampling = {.temperature = 0}}));
-  // Drawn at random from the fewest tokens that have 90 % of the probability.
+  // Sampled from the most probable tokens that together have 90 % of the probability.
   show("top_p", generate(model, prompt,
                          {.max_tokens = 53,
                           .sampling = {.temperature = 0.7, .top_p = 0.9},
                           .seed = 3,
                           .on_token = [](Index, TokenId) { return true; }}));
 
-  // A loop of your own: the cache keeps the keys and values of the tokens so far.
+  // Your own loop: the cache stores the keys and values of the tokens so far.
   Tape tape = Tape<float>::inference();
   Sampler<float> sampler({.top_k = 3}, 1);
   KeyValueCache<float> cache = model.make_cache(1);

@@ -6,12 +6,11 @@ using namespace weft;
 
 int main() {
   Tape tape;
-  const Var x =
-      tape.variable(Tensor<float>({3}, {-1, 0.5, 2}));  // no parameter, but differentiated
-  const Var z = 0.5f * (1 - x) + where(x > 0, x, 0);    // numbers and variables mix
+  const Var x = tape.variable(Tensor<float>({3}, {-1, 0.5, 2}));  // an input with a gradient
+  const Var z = 0.5f * (1 - x) + where(x > 0, x, 0);  // numbers and variables can be mixed
   const Var square_sum = sum(power(z, 2)), z_sum = sum(detach(z) * x);
 
-  // Two results of one pass: the first call keeps the pass for the second one.
+  // Two results of one pass: the first call keeps the pass for the second call.
   const Tensor<float> of_squares = tape.gradients(square_sum, {x}, {.retain_graph = true})[0];
   const Tensor<float> of_products = tape.gradients(z_sum, {x})[0];
   for (const float g : of_squares) std::cout << g << ' ';
@@ -19,7 +18,7 @@ int main() {
   for (const float g : of_products) std::cout << g << ' ';
   std::cout << '\n';
 
-  // Operations on plain tensors need no tape of your own.
+  // Applies operations to plain tensors, without a tape.
   const Tensor<float> logits({3}, {0, 1, 2});
   const Tensor<float> probabilities = no_grad([](const auto& v) { return softmax(v); }, logits);
   std::cout << (2 * probabilities)(2) << '\n';

@@ -29,12 +29,12 @@ int main(int argc, char** argv) {
   trainer.register_for_checkpointing("tokenizer", letters);
   trainer.run();
 
-  // In another program:
+  // In a different program:
   const auto gpt = load_gpt(folder / "last.h5");
   const TokenIds answer = generate(gpt.model, gpt.tokenizer.encode("the weft"),
                                    {.max_tokens = 53, .sampling = {.temperature = 0}});
   std::cout << gpt.model.options.num_blocks << " blocks: " << gpt.tokenizer.decode(answer) << '\n';
-  // As a folder that transformers reads, and load_gpt, too.
+  // Writes a folder that both transformers and load_gpt can read.
   save_pretrained(folder / "hugging_face", gpt.model, {.eos_token_ids = gpt.eos_token_ids});
   const auto again = load_gpt(folder / "hugging_face");
   std::cout << "tied: " << std::boolalpha << again.model.options.tied << '\n';

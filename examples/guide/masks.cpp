@@ -5,7 +5,7 @@
 
 using namespace weft;
 
-// The attention weights of `x` with a mask: a row for each query, a column for each key.
+// Prints the attention weights of `x` with a mask: a row per query, a column per key.
 void show(const char* title, const SelfAttention<float>& attention, const Tensor<float>& x,
           const Mask& mask) {
   Tape tape({.recording = false, .keep_attention_weights = true});

@@ -1,4 +1,4 @@
-// memory KIND: the peak memory of one pass, for training, recompute or inference.
+// memory KIND: prints the peak memory of one pass. KIND is training, recompute or inference.
 #include <sys/resource.h>
 
 #include <iostream>

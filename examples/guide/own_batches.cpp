@@ -4,19 +4,19 @@
 
 using namespace weft;
 
-// A batch of your own: points with weights.
+// Your own batch type: points with weights.
 struct WeightedPoints {
   Tensor<float> x, y, weight;  // [batch, 1] each
 };
 
-// With these two, the trainer divides batches into parts.
+// With these two functions, the trainer can split batches into parts.
 Index num_examples(const WeightedPoints& batch) { return batch.x.shape()[0]; }
 WeightedPoints part_of(const WeightedPoints& batch, Index first, Index last) {
   return {rows_of(batch.x, first, last), rows_of(batch.y, first, last),
           rows_of(batch.weight, first, last)};
 }
 
-// Where they come from: the same epoch and position always give the same batch.
+// The source of the batches. The same epoch and position always return the same batch.
 class Points : public DataSource<WeightedPoints> {
  public:
   Index num_batches() const override { return 8; }
@@ -37,7 +37,7 @@ int main() {
                      Linear({.in_features = 32, .out_features = 1}, random)};
     AdamW optimizer(model, {.lr = 1e-2});
     Points points;
-    // The mean over the examples that it is given: all of a batch, or a part of it.
+    // Returns the mean over the given examples: a whole batch or a part of it.
     const auto loss = [&](Tape<float>& tape, const WeightedPoints& batch) {
       const Var error = model(tape.constant(batch.x)) - tape.constant(batch.y);
       return mean(tape.constant(batch.weight) * power(error, 2));

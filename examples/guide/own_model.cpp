@@ -13,7 +13,7 @@ struct Reader : Module<T> {
         pooling(Pooling::mean),
         head({.in_features = channels, .out_features = 1}, random) {}
 
-  // x [batch, time, channels] with lengths [batch], result [batch].
+  // Maps x [batch, time, channels] with lengths [batch] to [batch].
   Var<T> operator()(const Var<T>& x, const ValidLens& valid_lens = {}) const {
     return squeeze(head(pooling(encoder(x, valid_lens), valid_lens)), -1);
   }
@@ -40,7 +40,7 @@ int main() {
   std::cout << freeze(model) << " tensors frozen, ";
   std::cout << unfreeze(model, "head") << " of them trained again\n";
 
-  // Another feed-forward network in the first block.
+  // Replaces the feed-forward network of the first block.
   model.encoder.blocks[0].ffn =
       AnyLayer<float>(SwiGLU({.num_hiddens = 8, .ffn_num_hiddens = 16}, random));
   std::cout << count_parameters(model) << " parameters\n";

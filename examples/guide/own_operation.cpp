@@ -24,5 +24,5 @@ int main() {
     return gradcheck([&](Tape<double>& tape) { return cube(tape.parameter(x), factor); },
                      {{"x", &x}});
   };
-  std::cout << check(3) << '\n' << check(2);  // the right gradient, and a wrong one
+  std::cout << check(3) << '\n' << check(2);  // the correct gradient, and a wrong gradient
 }

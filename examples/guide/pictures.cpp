@@ -1,4 +1,4 @@
-// pictures FOLDER: draws the pictures of the guide as SVG, readable on light and dark pages.
+// pictures FOLDER: draws the guide's pictures as SVG files, for light and dark pages.
 #include <fstream>
 #include <functional>
 #include <iostream>
@@ -7,7 +7,7 @@
 
 using namespace weft;
 
-// Shapes and texts, measured in pixels.
+// An SVG drawing of boxes, arrows and text. Positions and sizes are in pixels.
 class Drawing {
  public:
   Drawing(int width, int height) {
@@ -47,7 +47,7 @@ class Drawing {
                     (is_back ? "back" : "line"), "\" marker-end=\"url(#",
                     (is_back ? "back" : "tip"), ")\"/>\n");
   }
-  // By way of a point that it bends towards.
+  // Draws an arrow that bends towards a point.
   void curve(int x, int y, int by_x, int by_y, int to_x, int to_y) {
     svg_ += str_cat("<path d=\"M", x, ' ', y, 'Q', by_x, ' ', by_y, ' ', to_x, ' ', to_y,
                     "\" class=\"line\" marker-end=\"url(#tip)\"/>\n");
@@ -56,14 +56,14 @@ class Drawing {
     svg_ += "</svg>\n";
     std::ofstream file(path);
     file << svg_ << std::flush;
-    if (!file) fail<FileError>("picture '" + path + "'", "a writable file", "an error");
+    if (!file) throw FileError("cannot write picture '" + path + "'");
   }
 
  private:
   std::string svg_;
 };
 
-// Which keys (columns) each query (row) attends to, for each kind of mask.
+// Draws the keys (columns) that each query (row) attends to, for each kind of mask.
 Drawing masks() {
   constexpr int cell = 18, size = 6, gap = 44, left = 48;
   struct Kind {
@@ -94,7 +94,7 @@ Drawing masks() {
   return drawing;
 }
 
-// Sequences of different lengths as one tensor.
+// Draws sequences of different lengths as one tensor.
 Drawing padding() {
   const std::vector<std::vector<const char*>> words = {
       {"the", "warp", "is", "fixed"}, {"weave", "on"}, {"the", "weft", "moves"}};
@@ -119,7 +119,7 @@ Drawing padding() {
   return drawing;
 }
 
-// The records of y = x · w and the way of the gradient.
+// Draws the records of y = x · w and the path of the gradient.
 Drawing tape() {
   Drawing drawing(620, 190);
   drawing.text(70, 62, "values");

@@ -1,4 +1,4 @@
-// Measures the steps of a training of one's own.
+// Profiles the steps of your own training loop.
 #include <iostream>
 
 #include <weft/weft.hpp>
@@ -15,7 +15,7 @@ int main() {
   for (TokenId& token : tokens) token = static_cast<TokenId>(random.below(65));
   const Tokens targets = tokens;
 
-  // What a pass will cost, before anything is trained.
+  // Prints the cost of a pass before training.
   std::cout << pass_table(model, [&](Tape<float>& tape) { model(tape, tokens); }) << '\n';
 
   Profile profile(model);

@@ -4,7 +4,7 @@
 
 using namespace weft;
 
-// What a PyTorch program called trunk.layer0.…, trunk.layer1.… and head.….
+// A PyTorch program's model with the names trunk.layer0.…, trunk.layer1.… and head.….
 struct Theirs : Module<float> {
   explicit Theirs(Random& random)
       : first({4, 8}, random), second({8, 8}, random), head({8, 2}, random) {}
@@ -17,7 +17,7 @@ struct Theirs : Module<float> {
   Linear<float> first, second, head;
 };
 
-// The same layers under our names, with a head of our own.
+// The same layers with different names and a new head.
 struct Ours : Module<float> {
   explicit Ours(Random& random)
       : blocks{Linear({4, 8}, random), Linear({8, 8}, random)}, output({8, 3}, random) {}

@@ -1,5 +1,5 @@
-// small_model FOLDER: writes a model in the form of Hugging Face's folders, with tokens of single
-// letters, and questions to fine-tune it on.
+// small_model FOLDER: writes a small Hugging Face model folder whose tokens are single letters, and
+// questions to fine-tune the model on.
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   const std::filesystem::path folder = argc > 1 ? argv[1] : "small";
   std::filesystem::create_directories(folder);
 
-  // The form of Llama.
+  // Llama's architecture.
   const GptOptions options{.vocabulary_size = 32,
                            .num_hiddens = 32,
                            .num_heads = 4,

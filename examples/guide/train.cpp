@@ -1,4 +1,4 @@
-// train FOLDER EPOCHS: learns the sine, and resumes from FOLDER if there is a checkpoint.
+// train FOLDER EPOCHS: learns the sine function. Resumes if FOLDER has a checkpoint.
 #include <cmath>
 #include <iostream>
 
@@ -15,7 +15,7 @@ TensorBatches<float> points(Index count, std::uint64_t seed) {
 }
 
 int main(int argc, char** argv) try {
-  ProcessGroup processes;  // of this program alone, or of mpirun
+  ProcessGroup processes;  // this process alone, or the processes of mpirun
   const std::string folder = argc > 1 ? argv[1] : "trained";
   const int epochs = argc > 2 ? std::stoi(argv[2]) : 10;
 
@@ -28,7 +28,7 @@ int main(int argc, char** argv) try {
   const auto loss = [&](Tape<float>& tape, const TensorBatch<float>& batch) {
     return mse_loss(model(tape.constant(batch.inputs)), tape.constant(batch.targets));
   };
-  // A metric of your own: a mean over the labels of a batch, computed without gradients.
+  // Your own metric: a mean over the labels of a batch, computed without gradients.
   const auto mean_error = [&](Tape<float>& tape, const TensorBatch<float>& batch) {
     const Var error = model(tape.constant(batch.inputs)) - tape.constant(batch.targets);
     return static_cast<double>(mean(abs(error)).item());

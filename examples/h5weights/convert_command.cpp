@@ -34,7 +34,7 @@ int convert(int argc, char** argv) {
                              "OUT, as HDF5 or safetensors "
                              "according to its extension. Layouts that IN may have: " +
                                  convertible() + '.');
-  line.choice("layout", "layout of OUT: the names of its datasets", layout, choices(layout_names));
+  line.choice("layout", "layout (names of the datasets) of OUT", layout, choices(layout_names));
   line.choice("storage", "type of the numbers in OUT", storage, choices(storage_type_names));
   line.flag("averaged",
             "write the averaged weights if IN has any; --averaged=false writes the last weights",

@@ -63,7 +63,7 @@ class Configuration final : public Stateful<float> {
     visit("lr", "peak learning rate", self.lr, 1e-9, 10.0);
     visit("warmup", "number of warmup steps of the learning rate", self.warmup, 0, max_count);
     visit("weight-decay", "weight decay of AdamW", self.weight_decay, 0.0, 10.0);
-    visit("label-smoothing", "label smoothing: probability spread evenly over all phones",
+    visit("label-smoothing", "label smoothing: target probability spread evenly over all phones",
           self.label_smoothing, 0.0, 0.999999);
     visit("clip-norm", "maximum gradient norm, for clipping", self.clip_norm, 1e-6, 1e9);
     visit("seed", "random seed", self.seed, 0, max_count);

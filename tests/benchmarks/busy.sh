@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# busy.sh [WORKLOAD …]: the speed of weft beside other work, for several settings of OpenMP. Measures
-# the workloads (W1, W2, W5 and sampling by default, others as in run.sh) on an idle machine and
-# beside one and two processes that are always busy, in turn, and prints the mean milliseconds of a
-# step; PyTorch's too, where it is installed and has the workload.
+# busy.sh [WORKLOAD …]: measures the speed of weft on a busy machine, with several settings of OpenMP.
+# Times the workloads (by default, W1, W2, W5 and sampling; see run.sh) on an idle machine and next to
+# one and two busy processes, in turn, and prints the mean milliseconds per step. Includes PyTorch if it
+# is installed and has the workload.
 #   ROUNDS=5 SECONDS_EACH=2 THREADS=<processors> PYTHON=python3
 source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
 python=${PYTHON:-python3}
@@ -19,7 +19,7 @@ else
   echo "PyTorch: not measured, $python has no module torch"
 fi
 
-# Prints the mean milliseconds of a step.
+# Prints the mean milliseconds per step.
 run_setting() { # SETTING WORKLOAD
   local weft=("$build/tests/weft_benchmark" mean "$2" full)
   local torch=("$python" "$repository/tests/benchmarks/peers/torch_step.py" "$2" "$threads"
@@ -35,7 +35,7 @@ run_setting() { # SETTING WORKLOAD
 
 work=$(mktemp -d)
 busy=()
-# The busy processes must be in this shell's session: Linux shares time among sessions first.
+# The busy processes must be in this shell's session, because Linux first divides time among sessions.
 start_busy() {
   for ((i = 0; i < $1; ++i)); do
     while :; do :; done &

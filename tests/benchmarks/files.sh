@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# files.sh [FOLDER]: saves and loads the weights of a model of 124 million parameters (474 MiB) in
-# FOLDER (/dev/shm, in memory), with weft and with h5py in turn, and prints rates and peak memory.
-# weft loads its own file, whose checksum it verifies, and h5py's.
+# files.sh [FOLDER]: saves and loads the weights of a model with 124 million parameters (474 MiB) in
+# FOLDER (by default, /dev/shm, in memory), with weft and h5py in turn, and prints rates and peak memory.
+# weft loads both its own file, whose checksum it verifies, and h5py's file.
 #   ROUNDS=5 SECONDS_EACH=2 THREADS=<processors> PYTHON=python3
 source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
 python=${PYTHON:-python3}
@@ -11,7 +11,7 @@ install_packages "${build_packages[@]}" catch2
 build_targets weft_benchmark
 weft=$build/tests/weft_benchmark
 
-work=$(mktemp -d -p "${1:-/dev/shm}") || fail "${1:-/dev/shm}: expected a folder to write to"
+work=$(mktemp -d -p "${1:-/dev/shm}") || fail "cannot write to the folder ${1:-/dev/shm}"
 trap 'rm -rf -- "$work"' EXIT
 programs=("weft save weft" "weft load weft")
 if "$python" -c 'import h5py, torch' 2>/dev/null; then

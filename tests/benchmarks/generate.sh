@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# generate.sh: times greedy generation of 64 tokens by models of random weights, of weft and of the
-# installed peers, in turn, and prints one table and writes it to build/benchmarks_generate.csv.
-# Models: cpu (4 layers of 128, 65 tokens) and gpt2 (12 layers of 768, 50257 tokens); 1 and 8
+# generate.sh: times greedy generation of 64 tokens by models with random weights, in weft and in the
+# installed peers, in turn. Prints a table and writes it to build/benchmarks_generate.csv. The models are
+# cpu (4 layers of 128, vocabulary of 65) and gpt2 (12 layers of 768, vocabulary of 50257), with 1 and 8
 # prompts of 16 and 512 tokens. Run it on an otherwise idle machine.
 #   ROUNDS=5 SECONDS_EACH=2 THREADS=<processors> PYTHON=python3 MODELS="cpu gpt2"
 source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
@@ -23,7 +23,7 @@ sizes_of() {
     gpt2) echo 12 12 768 50257 1024 ;;
   esac
 }
-# Prints: median_ms tokens prompt_ms peak_mib, and of weft prompt_flops step_bytes.
+# Prints "median_ms tokens prompt_ms peak_mib"; weft also prints "prompt_flops step_bytes".
 run_program() {
   local program=$1 model=$2 batch=$3 prompt=$4
   local arguments
@@ -101,8 +101,8 @@ for model in "${models[@]}"; do
     done
   done
 done
-echo "tokens/s: of all prompts, after the first token. ratio: time of a token relative to weft's." \
-  "reading: bytes of weights, keys and values per token, relative to the rate of reading memory in" \
-  "the same run (the weights of cpu stay in the caches). prompt_ms: the time of the prompts and one" \
-  "token each; utilisation: its FLOP rate relative to a 2048³ product."
+echo "tokens/s: for all prompts together, after the first token. ratio: time per token relative to weft." \
+  "reading: bytes of weights, keys and values read per token, relative to the memory bandwidth in the" \
+  "same run (the weights of cpu fit into the caches). prompt_ms: time for the prompts and one token each." \
+  "utilisation: FLOP rate of the prompts relative to a 2048³ product."
 echo "wrote $csv"

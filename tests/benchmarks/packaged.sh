@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# packaged.sh: steps of training with the packaged library, as the loader takes it for a processor of
-# each level, beside those of a build for this machine's processor, in turn: median milliseconds, and
-# the medians of the ratios to the native one. Run `bash cmake/package.sh` before.
+# packaged.sh: times training steps with the packaged library, in the version for each level of
+# processors, and with a build for this machine's processor, in turn. Prints median milliseconds, and the
+# median ratios to the native build. Run `bash cmake/package.sh` first.
 #   ROUNDS=5 SECONDS_EACH=2 THREADS=<processors> WORKLOADS="W1 W2 W3 W4 W5"
 source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
 read -r -a workloads <<<"${WORKLOADS:-W1 W2 W3 W4 W5}"
@@ -10,7 +10,7 @@ levels=(x86-64-v4 x86-64-v3 x86-64)
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 
-dpkg-deb -x "$packages"/libweft0.2_*.deb "$work" || fail "no packages: please run cmake/package.sh"
+dpkg-deb -x "$packages"/libweft0.2_*.deb "$work" || fail "expected packages in $packages; please run cmake/package.sh"
 install_packages "${build_packages[@]}" catch2
 build_targets weft_benchmark
 log "Compiling a program that links the packaged library"
@@ -32,7 +32,7 @@ g++ -std=c++20 -O2 -o "$work/step" -I"$repository" -I"$packages/x86-64/include" 
   "$repository"/tests/benchmarks/{workloads,layers}.cpp \
   "$packages"/x86-64/examples/lib{pronounce,common}_parts.a -L"$library" -lweft -fopenmp
 
-# Prints the milliseconds of a step.
+# Prints the milliseconds per step.
 step() { # native|LEVEL WORKLOAD
   case $1 in
     native) "$build/tests/weft_benchmark" step "$2" full "$threads" "$seconds" | cut -d' ' -f1 ;;

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# predicted_scaling.sh: how much faster steps of training, generation and LoRA fine-tuning would be on
-# 2 … 64 threads, from the durations of the ranges of their parallel loops, measured on one thread;
-# beside it the speed-up that is measured on 2 threads. Prints a table, writes it to
-# build/predicted_scaling.csv and draws it to build/predicted_scaling.svg.
+# predicted_scaling.sh: predicts the speed-up of training, generation and LoRA fine-tuning on 2 to 64
+# threads, from the durations of the ranges of parallel loops, measured on one thread. For comparison,
+# measures the speed-up on 2 threads. Prints a table, writes it to build/predicted_scaling.csv and draws
+# it to build/predicted_scaling.svg.
 #
-# The prediction gives the ranges of each loop to the threads, the next one to the first that is free;
-# what runs outside of loops does not get faster. It takes caches and memory bandwidth to grow with the
-# threads, so it is an upper bound. "W1/16" is W1 in 16 parts (TrainerOptions::parts) instead of 2.
-# Run it on an otherwise idle machine.
+# The prediction assigns each range of a loop to the first free thread. Code outside of parallel loops
+# does not become faster. The prediction is an upper bound, because it assumes that caches and memory
+# bandwidth grow with the number of threads. "W1/16" is W1 in 16 parts (TrainerOptions::parts) instead of
+# 2. Run it on an otherwise idle machine.
 #   ROUNDS=5 SECONDS_EACH=2 WORKLOADS="W1 W1/16 W2 W2/12 W3 W4 W5 W5/16 LoRA generation"
 source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
 read -r -a workloads <<<"${WORKLOADS:-W1 W1/16 W2 W2/12 W3 W4 W5 W5/16 LoRA generation}"
@@ -30,7 +30,7 @@ for workload in "${workloads[@]}"; do
   for ((round = 0; round < rounds; ++round)); do
     for count in 1 2; do
       "$weft" step "$workload" full "$count" "$seconds" | cut -d' ' -f1 >>"$work/$count" ||
-        fail "$workload: not measured on $count threads"
+        fail "$workload: cannot measure on $count threads"
     done
     paste -d' ' "$work/1" "$work/2" | tail -n 1 | awk '{ print $1 / $2 }' >>"$work/measured"
     "$weft" predict "$workload" full 1 "$seconds" >>"$work/predictions"
@@ -50,7 +50,7 @@ for workload in "${workloads[@]}"; do
     }'
 done
 
-# Threads by row for gnuplot: their number, and a column for each workload.
+# Transpose the table for gnuplot: a row per number of threads, and a column per workload.
 awk -F, 'NR == 1 { next }
   { name[++n] = $1; value[n, 1] = 1; value[n, 2] = $4; for (i = 3; i <= 7; ++i) value[n, i] = $(i + 3) }
   END {

@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
-# pretrained.sh MODEL [start|generate|finetune]: measures a model of Hugging Face, a folder of the Llama
-# form, in weft and in the installed peers, in turn, and prints tables. Run it on an otherwise idle
-# machine.
-# start: the time of a whole process that prints the first token after a short prompt, with the files
-#   in the cache of the system.
-# generate: greedy generation of 64 tokens after prompts of 16 and 512 tokens, beside transformers
-#   and, when LLAMA_BENCH is the program llama-bench, llama.cpp with the files GGUF and GGUF_BF16,
-#   which its convert_hf_to_gguf.py writes from MODEL.
-# finetune: steps of AdamW on batches of BATCH × LENGTH tokens of the licences of this machine, of
-#   adapters of rank 8 (with and without activations recomputed) and of all weights, beside
-#   transformers and PEFT. Both begin with the same adapters; the losses of the steps in full
-#   precision must be equal within 1e-5.
+# pretrained.sh MODEL [start|generate|finetune]: measures a Hugging Face model folder with the Llama
+# architecture in weft and in the installed peers, in turn, and prints tables. Run it on an otherwise
+# idle machine.
+# start: the time of a process until it has printed the first token after a short prompt, with the files
+#   in the system's cache.
+# generate: greedy generation of 64 tokens after prompts of 16 and 512 tokens, in weft and transformers.
+#   If LLAMA_BENCH is the program llama-bench, also in llama.cpp with the files GGUF and GGUF_BF16, which
+#   its convert_hf_to_gguf.py writes from MODEL.
+# finetune: steps of AdamW on batches of BATCH × LENGTH tokens of this machine's licences, in weft and in
+#   transformers with PEFT. Trains adapters of rank 8, with and without recomputing activations, and all
+#   weights. Both begin with the same adapters; in full precision, the losses must agree within 1e-5.
 #   ROUNDS=5 SECONDS_EACH=2 THREADS=<processors> PYTHON=python3 BATCH=4 LENGTH=512 STEPS=20
 source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
 python=${PYTHON:-python3} batch=${BATCH:-4} length=${LENGTH:-512} steps=${STEPS:-20}
@@ -21,10 +20,10 @@ parts=${2:-start generate finetune}
 [[ $parts =~ ^(start|generate|finetune|start generate finetune)$ ]] ||
   fail "expected start, generate or finetune, got '$parts'"
 for file in "${GGUF-}" "${GGUF_BF16-}"; do
-  [ -z "$file" ] || [ -n "${LLAMA_BENCH-}" ] || fail "'$file' is given, but not LLAMA_BENCH"
+  [ -z "$file" ] || [ -n "${LLAMA_BENCH-}" ] || fail "'$file' has no effect without LLAMA_BENCH"
   [ -z "$file" ] || [ -r "$file" ] || fail "expected a GGUF file, got '$file'"
 done
-"$python" -c 'import torch, transformers, peft' || fail "install: pip install torch transformers peft"
+"$python" -c 'import torch, transformers, peft' || fail "Python packages are missing; please install: pip install torch transformers peft"
 
 install_packages "${build_packages[@]}" catch2
 build_targets weft_benchmark gpt
@@ -34,7 +33,7 @@ trap 'rm -rf -- "$work"' EXIT
 log "Measuring on $threads threads, $rounds rounds"
 lscpu | grep -E '^(Model name|L2|L3)' || true
 
-# Prints: median_ms tokens prompt_ms peak_mib.
+# Prints "median_ms tokens prompt_ms peak_mib".
 generate() {
   local program=$1 prompt=$2 new=64
   case $program in
@@ -46,7 +45,7 @@ generate() {
     llama.cpp-bf16) llama "$GGUF_BF16" "$prompt" $new ;;
   esac
 }
-# llama-bench reads the prompt and generates after as many tokens in two measurements.
+# llama-bench measures reading the prompt and generating after it separately.
 llama() {
   "$LLAMA_BENCH" -m "$1" -t "$threads" -r 3 -ngl 0 -p "$2" -n 0 -o json >"$work/prompt.json"
   "$LLAMA_BENCH" -m "$1" -t "$threads" -r 3 -ngl 0 -p 0 -n "$3" -d "$2" -o json >"$work/new.json"
@@ -54,12 +53,12 @@ llama() {
 import json, statistics, sys
 prompt, new = (statistics.median(json.load(open(file))[0]["samples_ns"]) / 1e6 for file in sys.argv[1:3])
 count = int(sys.argv[3])
-# The first token is chosen when the prompt is read.
+# Reading the prompt already yields the first token.
 print(prompt + new * (count - 1) / count, count, prompt, "-")
 PYTHON
 }
 
-# Prints losses, then: median_ms tokens peak_mib.
+# Prints the losses, followed by "median_ms tokens peak_mib".
 finetune() {
   local program=$1 adapters=$2
   local of=("$model" "$work/text" "$adapters" "$batch" "$length" "$steps")
@@ -120,7 +119,7 @@ if [[ $parts = *start* ]]; then
   for program in "${programs[@]}"; do
     printf "$row" "$program" "$(printf '%.2f' "$(median <"$work/$program.runs")")"
   done
-  echo "seconds: of the whole process, until it has printed the first token; llama.cpp's reads 5 tokens."
+  echo "seconds: from the start of the process to its end, after one token; llama.cpp reads 5 tokens."
 fi
 
 if [[ $parts = *generate* ]]; then
@@ -145,8 +144,8 @@ if [[ $parts = *generate* ]]; then
                  sprintf("%.1f", prompt_ms), peak }'
     done
   done
-  echo "tokens/s: after the first token; ratio: time of a token relative to weft's with weights of" \
-    "the same precision; prompt_ms: the time of the prompt and one token."
+  echo "tokens/s: after the first token. ratio: time per token relative to weft with weights of the same" \
+    "precision. prompt_ms: time for the prompt and one token."
 fi
 
 if [[ $parts = *finetune* ]]; then
@@ -171,7 +170,7 @@ if [[ $parts = *finetune* ]]; then
       base=weft
       [[ $program != *-bf16* ]] || base="weft-bf16"
       [[ $program != *-recompute ]] || base="weft-recompute"
-      # The largest relative difference of a loss from torch's in full precision.
+      # The largest relative difference between a loss and torch's in full precision.
       error=$(paste "$work/$program.output" "$work/torch.output" | head -n "$steps" |
         awk '{ d = ($1 - $2) / $2; if (d < 0) d = -d; if (d > most) most = d }
              END { printf "%.1e", most }')
@@ -186,7 +185,7 @@ if [[ $parts = *finetune* ]]; then
         fail "expected losses within 1e-5 of torch's, got a difference of $error"
     done
   done
-  echo "ratio: time relative to weft in the same precision; loss_error: the largest relative" \
-    "difference of the losses of $steps steps from torch's in full precision. bf16: of the inputs" \
-    "of products, as torch.autocast; bf16-weights: the model is loaded in bf16."
+  echo "ratio: time relative to weft in the same precision. loss_error: largest relative difference" \
+    "between the losses of $steps steps and torch's in full precision. bf16: inputs of products in bf16," \
+    "as in torch.autocast. bf16-weights: model loaded in bf16."
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# processes.sh: steps of the trainer by two processes of one thread beside one process of two
-# threads, in turn, for W3 and W5 in two parts; the bytes that each process sends in a step beside
-# the least possible; and latency and bandwidth of the messages.
+# processes.sh: times training steps with two processes of one thread each and with one process of two
+# threads, in turn, for W3 and W5 in two parts. Prints the bytes that each process sends per step, the
+# minimum possible number of bytes, and the latency and bandwidth of messages.
 #   ROUNDS=5 SECONDS_EACH=2
 source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# recipe.sh TEXT: trains nanoGPT's character model for CPUs (`gpt train --preset cpu`) in weft and,
-# where it is installed, in PyTorch, in turn, with three seeds, and prints the seconds of training
-# and the loss over the last tenth of the text. weft's seconds are those of the whole program, with
-# its validations and checkpoints. With --three-minutes, trains that preset of weft, too. Run it on
-# an otherwise idle machine.
+# recipe.sh TEXT: trains nanoGPT's character model for CPUs (`gpt train --preset cpu`) in weft and, if it
+# is installed, in PyTorch, in turn, with three seeds. Prints the seconds of training and the loss on the
+# last tenth of the text. weft's time is that of the whole program, including validations and
+# checkpoints. With --three-minutes, also trains weft's preset three-minutes. Run it on an otherwise idle
+# machine.
 #   SEEDS="1 2 3" THREADS=<processors> PYTHON=python3
 source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
 python=${PYTHON:-python3}
@@ -15,7 +15,7 @@ for argument in "$@"; do
     *) text=$argument ;;
   esac
 done
-[ -r "${text-}" ] || fail "expected a text that can be read, got '${text-}'"
+[ -r "${text-}" ] || fail "expected a readable text file, got '${text-}'"
 
 install_packages "${build_packages[@]}"
 build_targets gpt
@@ -28,7 +28,7 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 
-# Prints the seconds and the loss of weft.
+# Prints weft's seconds and loss.
 run_preset() { # PRESET SEED
   local start=$EPOCHREALTIME
   "$gpt" train --preset "$1" --seed "$2" --text "$text" --out "$work/$1-$2" \

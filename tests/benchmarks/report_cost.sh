@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# report_cost.sh: what following a run costs. For W1 and W5, trained by a Trainer: the time of a step
-# beside that of the trainer alone, with its report (and metrics.csv), with TensorBoard's event files,
-# too, and with a profile: blocks of steps in turn within one process, the median of the ratios of
-# blocks and the ratio of all steps together, in percent. "alone again" is the error of the
-# measurement. Then the size of a report of 100 and of 1,000,000 steps, and how long Debian's chromium
-# takes to draw it. Run it on an otherwise idle machine.
+# report_cost.sh: measures the cost of reports. Trains W1 and W5 with a Trainer, and compares the time of
+# a step without a report with the time with the report (and metrics.csv), with TensorBoard event files in
+# addition, and with a profile. Blocks of steps alternate within one process; the table shows the median
+# ratio of the blocks and the ratio of all steps, in percent. "alone again" shows the measurement error.
+# Then prints the size of reports of 100 and 1,000,000 steps, and the time that Debian's chromium takes to
+# draw them. Run it on an otherwise idle machine.
 #   SECONDS_EACH=20 THREADS=<processors> WORKLOADS="W1 W5"
-# With HOOKS=1 also what the hooks of profiles cost when there is none: another build, in
-# build/without_hooks, from whose copy of the sources they are removed; steps of both in turn.
+# With HOOKS=1, also measures the cost of the hooks for profiles when there is no profile: builds a copy
+# of the sources without the hooks in build/without_hooks, and times steps of both builds in turn.
 #   ROUNDS=5
 SECONDS_EACH=${SECONDS_EACH:-20}
 source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
@@ -22,7 +22,7 @@ trap 'rm -rf -- "$work"' EXIT
 log "Costs on $threads threads, in ${seconds}s for each workload"
 for workload in "${workloads[@]}"; do
   echo "$workload     ms of a step    median       all, % more than alone"
-  "$weft" cost "$workload" "$threads" "$seconds" || fail "$workload: not measured"
+  "$weft" cost "$workload" "$threads" "$seconds" || fail "$workload: cannot measure the cost"
 done
 
 log "Pages"
@@ -36,7 +36,7 @@ for steps in 100 1000000; do
   }' >"$work/$steps/metrics.csv"
   page=$work/$steps/report.html
   "$build/examples/weft-runs" "$work/$steps" --page "$page" >/dev/null || fail "$steps steps: no page"
-  # From the beginning of the script until the browser has laid out what it has drawn.
+  # Measure from the beginning of the script until the browser has laid out the page.
   sed -i -e "s|^'use strict';|&const begins = performance.now();|" \
     -e "s|^addEventListener('resize', redraw);|&document.body.offsetHeight; document.body.dataset.ms = Math.round(performance.now() - begins);|" "$page"
   drawn="not measured, chromium is not installed"
@@ -54,7 +54,7 @@ log "Without hooks"
 copy=$build/without_hooks
 mkdir -p "$copy"
 git -C "$repository" ls-files -z | (cd "$repository" && xargs -0 cp --parents -t "$copy")
-# None of the observers is called, and nothing is counted for them.
+# Remove the calls of observers and the counters for them.
 sed -i -e 's/bool is_watched() const { return .*/bool is_watched() const { return false; }/' \
   -e 's/^    flops_ += 2.0 .*/    (void)m, (void)n, (void)k, (void)count;/' \
   -e '/^ *static_cast<double>(count);$/d' "$copy/autograd/tape.hpp"
@@ -73,5 +73,5 @@ for workload in "${workloads[@]}"; do
     with=$("$weft" step "$workload" full "$threads" 2 | cut -d' ' -f1)
     awk -v a="$with" -v b="$without" 'BEGIN { print 100 * (a / b - 1) }' >>"$work/ratios"
   done
-  echo "$workload: hooks that nobody uses cost $(median <"$work/ratios") %, median of $rounds pairs"
+  echo "$workload: unused hooks cost $(median <"$work/ratios") %, median of $rounds pairs"
 done

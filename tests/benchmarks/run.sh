@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# run.sh [WORKLOAD …]: times the training steps of weft and of the installed peers, each in its own
-# process and in turn, prints one table and writes it to build/benchmarks.csv. weft is also timed
-# on one thread, in bf16 and built for any x86-64 processor (weft-portable).
-# Workloads: W1 … W5, W6, W6-128 … W6-8192, `layers` (RNN, GRU, LSTM, BiLSTM, SwiGLU, RMSNorm, GQA
-# and pooling, also one by one) and `operations`, which measures weft's operations one by one; all by
-# default. `run.sh generate` runs generate.sh. Run it on an otherwise idle machine.
-# PROGRAMS limits the table to some programs; weft is always measured.
+# run.sh [WORKLOAD …]: times training steps of weft and of the installed peers, each in a separate process
+# and in turn. Prints a table and writes it to build/benchmarks.csv. weft is also timed on one thread, in
+# bf16, and built for any x86-64 processor (weft-portable).
+# The workloads are W1 to W5, W6, W6-128 to W6-8192, `layers` (RNN, GRU, LSTM, BiLSTM, SwiGLU, RMSNorm,
+# GQA and pooling, which can also be named separately) and `operations`, which times each of weft's
+# operations. By default, all of them run. `run.sh generate` runs generate.sh. Run it on an otherwise idle
+# machine. PROGRAMS limits the table to some programs; weft is always measured.
 #   ROUNDS=5 SECONDS_EACH=2 THREADS=<processors> PYTHON=python3 PROGRAMS="weft weft-bf16 jax"
 source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
 [ "$*" != generate ] || exec bash "$repository/tests/benchmarks/generate.sh"
@@ -29,7 +29,7 @@ install_packages "${build_packages[@]}" catch2
 build_targets weft_benchmark
 weft=$build/tests/weft_benchmark
 
-# Prints the median milliseconds, the tokens, the FLOPs (weft only) and the peak MiB of a run.
+# Prints the median milliseconds, the tokens, the FLOPs (weft only) and the peak memory in MiB of a run.
 run_program() {
   case $1 in
     weft) "$weft" step "$2" full "$threads" "$seconds" ;;

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# scaling.sh: a model of W4's training step on 1 … 1024 machines like this one, from times measured
-# here; prints a table, writes it to build/scaling.csv and draws it to build/scaling.png.
+# scaling.sh: predicts the time of W4's training step on 1 to 1024 machines like this one, from times
+# measured here. Prints a table, writes it to build/scaling.csv and draws it to build/scaling.png.
 #
-# The step of one of n machines that computes b sequences:
-#   compute    f + b·s, of which a third is forward; s from batches of 4 and 2 sequences, f the rest
-#   gradients  each of the buckets of 4 MiB goes to its owners: (n - 1) (latency + 4 MiB / n /
-#              bandwidth), while backward computes; the last bucket after it
-#   addition   of n - 1 partial sums of the own elements, at the rate of copying
-#   update     of the own elements: 1 / n of the measured one
-#   weights    as the gradients, but nothing is computed meanwhile
-#   agreement  on losses, norms and ends: three exchanges of 2 log2(n) latencies
-# Batches: W4's 4 sequences, divided among at most 4 machines (the others have nothing to do), and 4
-# sequences for each machine. Networks: the messages between two processes here (measured),
-# 10 Gb/s with 30 µs and 100 Gb/s with 3 µs (assumed). The efficiency is the throughput relative to n
-# times that of one machine.
+# The time of a step on n machines, each of which computes b sequences, is the sum of
+#   compute    f + b·s, a third of it in forward; batches of 4 and 2 sequences determine f and s
+#   gradients  sending each bucket of 4 MiB to its owners takes (n - 1) (latency + 4 MiB / n /
+#              bandwidth); this overlaps with backward, except for the last bucket
+#   addition   of n - 1 partial sums of the machine's own elements, at the rate of copying
+#   update     of the machine's own elements: 1 / n of the measured time
+#   weights    sending them takes as long as the gradients, but does not overlap with computation
+#   agreement  on losses, norms and the end of training: three exchanges of 2 log2(n) latencies
+# The batches are W4's 4 sequences, divided among at most 4 machines (more machines are idle), and 4
+# sequences per machine. The networks are messages between two processes here (measured), 10 Gb/s with
+# 30 µs, and 100 Gb/s with 3 µs (assumed). The efficiency is the throughput relative to n times the
+# throughput of one machine.
 #   SECONDS_EACH=2 THREADS=<processors>
 source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
 
@@ -32,7 +32,7 @@ csv=$build/scaling.csv
 awk -v whole="$whole" -v half="$half" -v update="$update" -v parameters="$parameters" \
   -v copy="$copy" -v latency="$latency" -v bandwidth="$bandwidth" '
   function greater(x, y) { return x > y ? x : y }
-  # Milliseconds of a step; latency in µs, bandwidth in GB/s.
+  # Returns the milliseconds of a step; latency is in µs, bandwidth in GB/s.
   function step_ms(n, b, latency, bandwidth,   per_sequence, fixed, compute, all, buckets, one, rest,
                    addition, agreement) {
     per_sequence = (whole - half) / 2

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# run.sh [WAY …]: installs weft where needed, and builds and runs a program outside the source tree
-# that uses it, in each WAY: installed-static, installed-shared, pkg-config-static,
-# pkg-config-shared, subproject, fetched (all when none is named). --build DIRECTORY takes a static
-# weft from a build that is already there.
+# run.sh [--build DIRECTORY] [WAY …]: builds and runs a program outside the source tree that uses weft in
+# each WAY: installed-static, installed-shared, pkg-config-static, pkg-config-shared, subproject or
+# fetched (by default, all of them). Installs weft if a way needs it. With --build, installs the static
+# weft of an existing build.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../../cmake/build.sh"
 consumers=$repository/tests/consumers
 built=
 if [ "${1:-}" = --build ]; then
-  [ -d "${2:-}" ] || fail "--build: expected the directory of a build, got '${2:-}'"
+  [ -d "${2:-}" ] || fail "--build: expected a build directory, got '${2:-}'"
   built=$2
   shift 2
 fi
@@ -37,7 +37,7 @@ install_weft() {
   check_library "$work/$1"
 }
 
-# What an installed weft must not show: Eigen's functions, internal headers, machine options.
+# Checks that an installed weft does not expose Eigen's functions, internal headers or machine options.
 check_library() {
   local library shown
   library=$(find "$1" -name 'libweft.*' -type f | head -n 1)
@@ -52,7 +52,7 @@ check_library() {
   ! find "$1" -name '*.hpp' | grep -E '/(internal|kernels|runtime)/' ||
     fail "internal headers were installed"
   ! grep -rE -- '-march|-ffast-math|-fno-' "$1"/lib*/cmake "$1"/lib*/pkgconfig ||
-    fail "compile options of weft reach its users"
+    fail "programs that use weft inherit its compile options"
 }
 
 # run_with_cmake PROJECT PROGRAM [CMAKE OPTIONS]
@@ -80,7 +80,7 @@ for way in "${ways[@]}"; do
       install_weft "$kind"
       libraries=$(dirname -- "$(find "$work/$kind" -name weft.pc)")
       flags=$(PKG_CONFIG_PATH=$libraries pkg-config --cflags --libs weft)
-      # Unquoted: one word a flag.
+      # Unquoted, to split the flags into words.
       quietly g++ ${CXXFLAGS:-} -std=c++20 -O1 -I/usr/include/eigen3 "$consumers/consumer.cpp" -o "$work/program" \
         $flags -Wl,-rpath,"$(dirname -- "$libraries")"
       "$work/program" "$work/program.h5" || fail "the program failed"

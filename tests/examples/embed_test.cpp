@@ -337,7 +337,7 @@ TEST_CASE("embed: bad models are errors of one line", "[examples]") {
             "expected the name of one of the prompts as default_prompt_name"},
            {"modules.json", "{}", "expected a JSON list, got object"},
            {"modules.json", R"([{"type": "a.Transformer"}])",
-            "expected at least Transformer and Pooling, got 1 modules"},
+            "expected at least the modules Transformer and Pooling, got 1"},
            {"modules.json", R"([{"type": "a.Transformer"}, {"type": "a.Pooling", "path": "../b"}])",
             "expected a folder below that of modules.json as path"},
            {"modules.json",

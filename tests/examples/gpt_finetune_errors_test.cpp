@@ -83,7 +83,7 @@ TEST_CASE("gpt finetune: lines of which only a part would be learned are errors"
         {R"({"messages": [{"role": "assistant", "content": "a"}], "tools": [1]})",
          "line: expected only messages, prompt and answer, or text, got the unsupported entry "
          "tools"},
-        {R"({"prompt": "a", "input": "x", "response": "b"})", "got also input"},
+        {R"({"prompt": "a", "input": "x", "response": "b"})", "got the unsupported entry input"},
         {R"({"messages": [{"role": "assistant", "content": "a", "tool_calls": []}]})",
          "messages: expected objects with only role and content, got tool_calls"}}) {
     INFO(line);

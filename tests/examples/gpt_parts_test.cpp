@@ -152,7 +152,7 @@ TEST_CASE("tokens: a text begins after the end of another one, or a line break",
   CHECK(beginning_of_text(Vocabulary::of_characters("b\na")) == TokenIds{0});
   CHECK(contains(
       message_of<ValueError>([] { (void)beginning_of_text(Vocabulary::of_characters("ab")); }),
-      "prompt: expected a beginning"));
+      "prompt: expected text, because the model has no token"));
 }
 
 TEST_CASE("configuration of gpt: every preset is in range, and its state has every setting",

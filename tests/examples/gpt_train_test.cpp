@@ -213,7 +213,8 @@ TEST_CASE("gpt train: bad command lines and folders are refused before training"
                "expected either --tokenizer characters or --tokenizer-files, got both"));
   CHECK(contains(fixture.error({"--heads", "3"}), "heads: expected a divisor of the width 16"));
   CHECK(contains(fixture.error({"--kv-heads", "4"}), "kv-heads: expected a divisor of "));
-  CHECK(contains(fixture.error({"--modern", "--heads", "16"}), "heads: expected width / heads "));
+  CHECK(contains(fixture.error({"--modern", "--heads", "16"}),
+                 "heads: expected an even width / heads, "));
   CHECK(contains(fixture.error({"--final-lr", "1"}), "final-lr: expected at most "));
   CHECK(contains(fixture.error({"--out", "/dev/null/out"}), "/dev/null"));
   const TemporaryFolder folder;

@@ -35,7 +35,7 @@ TEST_CASE("program: a failed write to standard output is an error", "[examples]"
           return 0;
         }) == 1);
   std::cout.clear();
-  CHECK(contains(errors.text(), "program: standard output: expected a successful write"));
+  CHECK(contains(errors.text(), "program: cannot write to standard output"));
 }
 
 namespace {

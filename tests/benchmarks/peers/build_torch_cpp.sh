@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# build_torch_cpp.sh PYTHON PROGRAM: builds the benchmark of PyTorch's C++ API against the libtorch
-# of the Python package.
+# build_torch_cpp.sh PYTHON PROGRAM: builds the benchmark of PyTorch's C++ API with the libtorch of the
+# Python package.
 set -euo pipefail
 python=$1 program=$2
 here=$(dirname -- "${BASH_SOURCE[0]}")
