@@ -9,7 +9,7 @@
 namespace weft {
 namespace {
 
-constexpr std::size_t buffer_bytes = 256 << 10;  // stays in the cache until it is written
+constexpr std::size_t buffer_bytes = 256 << 10;  // small enough to remain in the cache
 
 constexpr std::string_view prefix = "\nweft xxh128 ";
 

@@ -35,7 +35,7 @@ class ChecksummedFile {
 
   AtomicFile file_;
   Xxh128 hash_;
-  std::vector<std::byte> buffer_;  // written, but not in the file yet
+  std::vector<std::byte> buffer_;  // bytes that are not in the file yet
   std::uint64_t size_ = 0;
 };
 

@@ -110,7 +110,7 @@ class ProfileRecorder final : public ParallelObserver {
   void range_begins(int thread) override {
     thread_number = thread;
     const double time = seconds_now();
-    // The calling thread is within an operation, or within a phase.
+    // Thread 0 is the calling thread. Its time belongs to the current operation or phase.
     if (thread != 0) last_end = time;
     if (std::vector<Range>* of_thread = ranges_of(thread))
       of_thread->push_back({thread, time, time});
@@ -174,7 +174,7 @@ class ProfileRecorder final : public ParallelObserver {
             layers.element_size() * static_cast<double>(state[i].size());
   }
 
-  // The shape of a layer's last result.
+  // Returns the shape of a layer's last result.
   const Shape& result(int layer) const { return results_[static_cast<std::size_t>(layer)]; }
   double counted_steps() const { return static_cast<double>(std::max<std::int64_t>(steps, 1)); }
 
@@ -198,13 +198,14 @@ class ProfileRecorder final : public ParallelObserver {
     return rows;
   }
 
-  // When each thread takes the next range as soon as it has finished one.
+  // Returns the time of a parallel region if each thread takes the next range as soon as it is
+  // idle.
   static double time_on_threads(std::span<const float> ranges, int threads) {
     std::vector<double> busy(static_cast<std::size_t>(threads));
     for (const float range : ranges) *std::min_element(busy.begin(), busy.end()) += range;
     return *std::max_element(busy.begin(), busy.end());
   }
-  // The median over steps, so that interruptions of a few steps do not count.
+  // Returns the median over the steps, so that a few interrupted steps do not count.
   double predicted_step_seconds(int threads) const {
     if (traced_steps_.empty()) return 0.0;
     const int measured = thread_count();
@@ -213,7 +214,7 @@ class ProfileRecorder final : public ParallelObserver {
       double all = step_seconds;
       for (; region < regions; ++region) {
         const auto& [duration, ranges] = regions_[region];
-        // The overhead of a region besides its ranges: starting it, and waiting for its threads.
+        // The time for starting the region and for waiting for its threads.
         const double cost = std::max(0.0, duration - time_on_threads(ranges, measured));
         all += cost + time_on_threads(ranges, threads) - duration;
       }
@@ -253,7 +254,7 @@ class ProfileRecorder final : public ParallelObserver {
   const LayerNames layers;
   const MachineLimits limits;
   std::int64_t steps = 0;
-  double seconds = 0.0;  // duration of these steps
+  double seconds = 0.0;  // duration of all measured steps
 
  private:
   // The end of the calling thread's last measurement, and its number in a parallel region.
@@ -359,14 +360,15 @@ class ProfileRecorder final : public ParallelObserver {
     tape.parameter_bytes = 0.0;
   }
 
-  // Operations without parameters belong to the layer that has those used before and after.
+  // Assigns operations without parameters to the innermost layer that contains the parameters used
+  // before and after them.
   void place_pending(TapeState& tape, int next) {
     const int layer = layers.common(tape.layer, next);
     for (const Pending& operation : tape.pending) place(tape, operation, layer);
     tape.pending.clear();
   }
 
-  // Places the pending operations of passes that have ended.
+  // Assigns the pending operations of passes that have ended.
   void place_all() {
     const std::lock_guard lock(mutex_);
     for (auto& [address, tape] : tapes_) place_pending(tape, 0);
@@ -404,7 +406,8 @@ class ProfileRecorder final : public ParallelObserver {
     bytes_now_ += tape.bytes_now = static_cast<double>(event.memory.bytes_in_use);
   }
 
-  // By layer, of all tapes; the rest belongs to the operation whose backward has just run.
+  // If all tapes together use more memory than before, records the values kept for backward, by
+  // layer. The rest of the memory belongs to the layer whose backward function has just run.
   void remember_peak(TapeState& current, const TapeEvent& event) {
     set_bytes(current, event);
     current.num_kept = static_cast<std::size_t>(event.record);

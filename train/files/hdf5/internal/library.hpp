@@ -1,4 +1,4 @@
-// Use of the HDF5 library.
+// Access to the HDF5 library.
 #pragma once
 
 #include <hdf5.h>

@@ -88,7 +88,7 @@ class ChunkedData {
 
   Filters filters_;
   FillValue fill_;
-  std::vector<std::uint64_t> layout_sizes_;  // of a chunk; the last is that of an element in bytes
+  std::vector<std::uint64_t> layout_sizes_;  // sizes of a chunk, then the bytes per element
   IndexKind index_ = IndexKind::tree_1;
   Address address_ = undefined_address;  // address of the index
   Chunk only_;                           // the chunk of one_chunk with filters
