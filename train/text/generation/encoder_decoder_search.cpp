@@ -11,8 +11,8 @@
 namespace weft {
 namespace {
 
-// The number of sources that are searched together: so few that what a step reads of their keys and
-// values stays in a core's caches.
+// Returns the number of sources that are searched together. It is small enough that the keys and
+// values that a step reads remain in a core's caches.
 Index batch_size(Index beam_width) { return beam_width < 3 ? 32 : 12; }
 
 // The last token of each prefix, [N, 1].
@@ -55,7 +55,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<T>& model,
   });
 
   std::vector<std::vector<Hypothesis>> hypotheses(sources.size());
-  // Each batch is searched by one thread: a step of a small model is too short for several.
+  // Each batch is searched by one thread, because a step of a small model is too short to divide.
   parallel_for(std::ssize(sources), batch_size(options.beam_width), [&](Index begin, Index end) {
     const auto indices = std::span(order).subspan(static_cast<std::size_t>(begin),
                                                   static_cast<std::size_t>(end - begin));

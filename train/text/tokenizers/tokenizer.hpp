@@ -23,9 +23,10 @@ class WEFT_API Tokenizer {
  public:
   // Creates a tokenizer without tokens, which encodes and decodes nothing.
   Tokenizer() = default;
-  Tokenizer(Vocabulary characters) : tokens_(std::move(characters)) {}  // tokens are characters
-  Tokenizer(BytePairEncoding byte_pairs) : tokens_(std::move(byte_pairs)) {}     // byte pairs
-  Tokenizer(PretrainedTokenizer pretrained) : tokens_(std::move(pretrained)) {}  // of a file
+  // Creates a tokenizer of one kind.
+  Tokenizer(Vocabulary characters) : tokens_(std::move(characters)) {}           // of characters
+  Tokenizer(BytePairEncoding byte_pairs) : tokens_(std::move(byte_pairs)) {}     // of byte pairs
+  Tokenizer(PretrainedTokenizer pretrained) : tokens_(std::move(pretrained)) {}  // from a file
 
   // Reads the tokenizer of a folder: tokenizer.json, or else vocab.json and merges.txt. Returns a
   // tokenizer without tokens if the folder contains none of these files. Throws FileError for a
@@ -66,13 +67,13 @@ class WEFT_API Tokenizer {
   TokenIds encode_with_ends(std::string_view text) const;
   // The bytes of a token, which need not be whole characters; empty for ids above those of a
   // tokenizer.json, because models can have more ids. Throws ValueError for an id below 0, for one
-  // that another kind of tokenizer does not have, and without tokens.
+  // that a different kind of tokenizer does not contain, and without tokens.
   const std::string& token(TokenId id) const;
   // Returns the text of tokens: PretrainedTokenizer::decode, or the bytes of the tokens, joined,
   // which need not be UTF-8 (see Utf8StreamDecoder). Throws the same exceptions as `token`.
   std::string decode(std::span<const TokenId> ids) const;
-  // The tokens that end a text: that of byte pairs, otherwise none. A model can have different
-  // ones.
+  // The tokens that end a text: the end-of-text token of byte pairs; empty for other kinds. A model
+  // can define different tokens.
   TokenIds eos_token_ids() const;
 
   // Whether both have the same tokens.

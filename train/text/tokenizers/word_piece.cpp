@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-// Appends the added tokens that a vocabulary does not have, by their ids.
+// Appends the added tokens that the vocabulary does not contain, in the order of their ids.
 void append_added(std::vector<std::string>& tokens, TokenToId ids, const WordPieceOptions& options,
                   const std::filesystem::path& path) {
   std::vector<std::pair<TokenId, std::string>> added;
@@ -112,7 +112,8 @@ json described(const std::vector<std::string>& tokens, const WordPieceOptions& o
             {"vocab", std::move(vocabulary)}}}};
 }
 
-// The number of tokens that are kept of two texts with these numbers, `room` in all.
+// Returns how many tokens of each of two texts are kept, given their numbers of tokens and the
+// limit `room` for both together.
 std::pair<std::size_t, std::size_t> shares_of(std::size_t first, std::size_t second,
                                               std::size_t room) {
   if (first + second <= room) return {first, second};
@@ -124,7 +125,7 @@ std::pair<std::size_t, std::size_t> shares_of(std::size_t first, std::size_t sec
   return first < second ? std::pair(first, room - first) : std::pair(room - second, second);
 }
 
-// max_len as a number of tokens beside `specials` others.
+// Returns the number of tokens besides `specials` special tokens that max_len allows.
 std::size_t room_of(std::optional<Index> max_len, Index specials) {
   if (!max_len) return std::string::npos;
   if (*max_len < specials)

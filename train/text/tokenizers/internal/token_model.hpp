@@ -32,7 +32,7 @@ class TokenModel {
 
  protected:
   TokenToId ids_;
-  std::size_t size_ = 0;  // 0: that of `ids_`
+  std::size_t size_ = 0;  // 0: the size of `ids_`
   bool takes_bytes_ = false;
 };
 
