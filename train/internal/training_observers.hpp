@@ -19,7 +19,7 @@
 
 namespace weft {
 
-// The observers that follow from the options, in the process that writes files and output. All
+// The observers that the options require, in the process that writes files and output. All
 // references must outlive the object.
 template <class T>
 class TrainingObservers {

@@ -68,7 +68,7 @@ std::string bar(double progress, std::size_t width) {
   return str_cat("[", text, "]");
 }
 
-// The file descriptor of a stream; -1 when it is not one of the standard streams.
+// Returns the file descriptor of a standard stream; -1 for other streams.
 int descriptor(const std::ostream* stream) {
   if (stream == &std::cout) return STDOUT_FILENO;
   if (stream == &std::cerr || stream == &std::clog) return STDERR_FILENO;
@@ -136,7 +136,7 @@ void ProgressLine::message(const std::string& text) {
   if (!output_) return;
   if (drawn_) *output_ << "\r\033[K";
   drawn_ = false;
-  // In a file, a message tells what the progress line would.
+  // If the output is a file, a message replaces the next progress line.
   next_report_ = Clock::now() + std::chrono::seconds(terminal_ ? 0 : 30);
   *output_ << text << std::endl;
 }

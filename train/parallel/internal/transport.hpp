@@ -9,6 +9,7 @@
 
 namespace weft {
 
+// Connects the processes.
 class Transport {
  public:
   // Connects to the other processes started by mpirun. Returns null if this process was started
