@@ -17,7 +17,7 @@ struct TrainingStart {
   std::int64_t best_step = 0;             // step of the best validation so far; 0 if none
   double best_value = 0.0;                // first value of that validation
   std::vector<std::string> columns = {};  // names of the validation values
-  std::string label_unit = "tokens";      // what labels are; see `label_unit`
+  std::string label_unit = "tokens";      // name of the labels; see `label_unit`
   std::vector<std::string> changes = {};  // settings that changed since the earlier run
 };
 
@@ -63,12 +63,10 @@ struct TrainingResult {
 // Base class for objects that follow a training run. Override the functions of interest; the
 // defaults do nothing. The trainer calls them on the thread that called TrainingLoop::run and, if
 // several processes train, only in the root process. An exception thrown by an observer ends the
-// run like any other error.
+// run like any other error. To add an observer to a trainer, call TrainingLoop::observe.
 //   struct Printer : TrainingObserver {
 //     void after_step(const StepReport& report) override { std::cout << report.loss << '\n'; }
 //   };
-//   Printer printer;
-//   trainer.observe(printer);
 class WEFT_API TrainingObserver {
  public:
   virtual ~TrainingObserver() = default;

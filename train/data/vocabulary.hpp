@@ -66,13 +66,13 @@ class WEFT_API Vocabulary {
   // Returns the symbol of an id. Throws ValueError unless 0 ≤ id < size().
   const std::string& symbol(TokenId id) const;
 
-  // Returns the ids of symbols; see `id`, also for unknown symbols.
+  // Returns the ids of symbols. Treats unknown symbols and throws exceptions like `id`.
   TokenIds encode(std::span<const std::string> symbols) const;
   // Returns the symbols up to the first <eos>, without <pad> and <bos>. A plain vocabulary returns
   // all symbols. Throws ValueError for an id outside [0, size()).
   std::vector<std::string> decode(std::span<const TokenId> ids) const;
-  // Returns the ids of a string's characters; see `id`, also for unknown characters. Throws
-  // ValueError unless the string is UTF-8.
+  // Returns the ids of a string's characters. Treats unknown characters and throws exceptions like
+  // `id`. Also throws ValueError unless the string is UTF-8.
   TokenIds encode_text(std::string_view text) const;
   // Returns the symbols of `decode` as one string. Throws the same exceptions as `decode`.
   std::string decode_text(std::span<const TokenId> ids) const;

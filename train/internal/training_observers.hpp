@@ -1,4 +1,4 @@
-// TrainingObservers: all observers of a training run, those of weft and those of the user.
+// TrainingObservers: all observers of a training run, including the user's.
 #pragma once
 
 #include <exception>

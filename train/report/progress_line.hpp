@@ -20,7 +20,7 @@ struct ProgressReport {
   double learning_rate = 0.0;         // learning rate of the step
   double grad_norm = 0.0;             // gradient norm before clipping
   double labels_per_second = 0.0;     // labels processed per second
-  std::string label_unit = "tokens";  // what labels are; see `label_unit`
+  std::string label_unit = "tokens";  // name of the labels; see `label_unit`
   double seconds_left = 0.0;          // estimated time left; shown if finite
 };
 

@@ -53,8 +53,7 @@ WEFT_API std::string quoted(const std::filesystem::path& path);
 // Throws FileError with the message `"path": expected …, got …`.
 [[noreturn]] WEFT_API void fail_on_file(const std::filesystem::path& path,
                                         const std::string& expected, const std::string& got);
-// Throws FileError with the message `cannot ACTION "path": REASON`, where the reason is that of
-// `errno`.
+// Throws FileError with the message `cannot ACTION "path": REASON`. The reason describes `errno`.
 [[noreturn]] void fail_with_errno(const std::filesystem::path& path, const char* action);
 
 }  // namespace weft

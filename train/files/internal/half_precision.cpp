@@ -5,7 +5,7 @@
 namespace weft {
 namespace {
 
-constexpr int mantissa_bits = 10;  // of float16; float has 13 more
+constexpr int mantissa_bits = 10;  // in float16; float has 13 more
 constexpr std::uint32_t infinity = 0x7F800000;
 
 }  // namespace

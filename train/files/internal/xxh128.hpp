@@ -18,7 +18,7 @@ class Xxh128 {
   Xxh128(const Xxh128&) = delete;
   Xxh128& operator=(const Xxh128&) = delete;
 
-  // Adds bytes. Adding them in several calls gives the same hash.
+  // Adds bytes. Adding them in several calls produces the same hash.
   void add(std::span<const std::byte> bytes);
   // Return the hash of all bytes added: as 32 hexadecimal digits, and its lower 64 bits.
   std::string text() const;

@@ -81,7 +81,7 @@ std::string LayerNames::indented(int layer) const {
     if (type(around) != "ModuleList") ++depth;
   const std::string name = pattern(layer);
   std::size_t last = name.rfind('.');
-  // For an element of a list, shows the name of the list, too.
+  // For an element of a list, also shows the name of the list.
   if (name.ends_with(".*")) last = name.rfind('.', last - 1);
   return std::string(2 * depth, ' ') + name.substr(last + 1);
 }

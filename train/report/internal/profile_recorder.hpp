@@ -440,10 +440,10 @@ class ProfileRecorder final : public ParallelObserver {
   std::map<std::string, ProfileRow> phases_;
   std::vector<Shape> results_{static_cast<std::size_t>(layers.size())};     // last ones, by layer
   std::vector<MemoryRow> memory_{static_cast<std::size_t>(layers.size())};  // without inner layers
-  double bytes_now_ = 0.0, peak_bytes_ = 0.0;                               // of all tapes
+  double bytes_now_ = 0.0, peak_bytes_ = 0.0;  // for all tapes together
   std::vector<Span> trace_;
   std::vector<Region> regions_;
-  std::array<std::vector<Range>, 256> ranges_;  // of the current region, by thread
+  std::array<std::vector<Range>, 256> ranges_;  // the current region's ranges, by thread
   double region_start_ = 0.0;
   double step_start_ = 0.0;
   bool is_warm_ = false;

@@ -124,7 +124,7 @@ class Generation {
     return std::ssize(text.tokens) - text.prompt_length < options_.max_tokens;
   }
 
-  // Keeps the texts `live_`, and stores the results of the others.
+  // Keeps the texts in `live_`, and stores the results of all other texts.
   void drop_finished() {
     if (live_.size() == texts_.size()) return;
     std::vector<Text<T>> texts;

@@ -220,7 +220,7 @@ PretrainedTokenizer PretrainedTokenizer::load(const fs::path& path) {
 
 PretrainedTokenizer PretrainedTokenizer::from_text(std::string text, const fs::path& path) {
   const json file = parse_json(text, path);
-  // Keras and other programs write tokenizer.json files, too.
+  // Other programs, such as Keras, also write files with the name tokenizer.json.
   if (!file.contains("model"))
     fail_on_file(path, "an entry 'model', as in a Hugging Face tokenizer.json", shown(file));
   try {

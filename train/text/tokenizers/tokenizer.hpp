@@ -17,8 +17,8 @@ namespace weft {
 
 // A Vocabulary of characters, a BytePairEncoding or a PretrainedTokenizer, or none of these.
 // Checkpoints store it (see TrainingLoop::register_for_checkpointing).
-//   Tokenizer tokenizer = Vocabulary::of_characters(text);
-//   const TokenIds ids = tokenizer.encode("weft");
+//   const Tokenizer tokenizer = Vocabulary::of_characters("hello");
+//   const TokenIds ids = tokenizer.encode("hole");
 class WEFT_API Tokenizer {
  public:
   // Creates a tokenizer without tokens, which encodes and decodes nothing.
@@ -65,9 +65,10 @@ class WEFT_API Tokenizer {
   // Returns the ids of a string with the tokens before and after it that the model expects of a
   // whole text ("<s>"), if any. Throws the same exceptions as `encode`.
   TokenIds encode_with_ends(std::string_view text) const;
-  // The bytes of a token, which need not be whole characters; empty for ids above those of a
-  // tokenizer.json, because models can have more ids. Throws ValueError for an id below 0, for one
-  // that a different kind of tokenizer does not contain, and without tokens.
+  // Returns the bytes of a token, which need not be whole characters. Returns "" for ids beyond the
+  // tokens of a tokenizer.json, because models can have more ids. Throws ValueError for a negative
+  // id, for an id that a different kind of tokenizer does not contain, and for a tokenizer without
+  // tokens.
   const std::string& token(TokenId id) const;
   // Returns the text of tokens: PretrainedTokenizer::decode, or the bytes of the tokens, joined,
   // which need not be UTF-8 (see Utf8StreamDecoder). Throws the same exceptions as `token`.

@@ -60,7 +60,7 @@ std::vector<std::string> vocabulary_of(const json& file, const std::filesystem::
   return tokens;
 }
 
-// The tokens of a vocab.txt or a tokenizer.json, and those added.
+// Returns the tokens of a vocab.txt or a tokenizer.json, followed by added tokens.
 std::vector<std::string> tokens_in(const std::filesystem::path& path,
                                    const WordPieceOptions& options) {
   const std::string text = read_text(path, max_vocabulary_bytes);

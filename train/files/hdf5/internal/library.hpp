@@ -65,8 +65,8 @@ inline Handle checked_handle(hid_t id, const Location& location, const char* exp
 
 // FileImage: an HDF5 file in memory, for the library to write to.
 
-// Allocates memory only for what was written; the rest is zeros. Called by the library, so
-// functions return false on failure instead of throwing.
+// Allocates memory only for parts that were written; all other parts are zeros. Called by the
+// library, so functions return false on failure instead of throwing.
 class FileImage {
  public:
   std::uint64_t size() const noexcept { return size_; }
