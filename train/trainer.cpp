@@ -37,7 +37,7 @@ void check_validation(const Validation& validation) {
 
 constexpr const char* training_loss = "training_loss";
 
-// "+0.0123"
+// Returns a number with its sign, "+0.0123".
 std::string signed_text(double value) { return str_cat(std::showpos, std::setprecision(3), value); }
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 namespace weft {
 
-// Passed to observers before the first step of a run.
+// Information passed to observers before the first step of a run.
 struct TrainingStart {
   std::int64_t step = 0;                  // updates already done; > 0 if the run resumes
   std::int64_t best_step = 0;             // step of the best validation so far; 0 if none
@@ -21,7 +21,7 @@ struct TrainingStart {
   std::vector<std::string> changes = {};  // settings that changed since the earlier run
 };
 
-// Passed to observers after each update.
+// Information passed to observers after each update.
 struct StepReport {
   std::int64_t step = 0;           // updates done, including this one
   std::int64_t epoch = 1;          // epoch of the update, from 1
@@ -37,7 +37,7 @@ struct StepReport {
   double labels_per_second = 0.0;  // mean over all updates since the run began or resumed
 };
 
-// Passed to observers after each validation.
+// Information passed to observers after each validation.
 struct ValidationReport {
   std::int64_t step = 0;            // updates done
   std::int64_t epoch = 1;           // epoch of the last update, from 1
@@ -47,7 +47,7 @@ struct ValidationReport {
   double best_value = 0.0;          // first value of the best validation so far
 };
 
-// Why a training run ended.
+// The reason why a training run ended.
 enum class StopReason { finished, stopped_early, interrupted };
 
 // The result of TrainingLoop::run.

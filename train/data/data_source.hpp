@@ -21,7 +21,7 @@ template <class B>
 class DataSource {
  public:
   virtual ~DataSource() = default;
-  // The number of batches per epoch.
+  // Returns the number of batches per epoch.
   virtual Index num_batches() const = 0;
   // Returns a batch. Throws ValueError unless epoch ≥ 0 and 0 ≤ position < num_batches().
   virtual B batch(std::int64_t epoch, Index position) = 0;

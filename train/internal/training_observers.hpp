@@ -24,7 +24,7 @@ namespace weft {
 template <class T>
 class TrainingObservers {
  public:
-  // `profile` may be null. See WarningObserver for the last two arguments.
+  // Creates the observers. `profile` may be null. See WarningObserver for the last two arguments.
   TrainingObservers(const TrainerOptions& options, const Module<T>& model,
                     const Optimizer<T>& optimizer, TrainingProgress<T>& progress,
                     const ParameterWatch<T>& watch, Profile* profile, bool measures_training,
@@ -32,7 +32,7 @@ class TrainingObservers {
   TrainingObservers(const TrainingObservers&) = delete;
   TrainingObservers& operator=(const TrainingObservers&) = delete;
 
-  // The progress line, which also shows messages.
+  // Returns the progress line, which also shows messages.
   ProgressLine& line() { return line_; }
   // Sets the description of the run in reports, and the function that fills their examples.
   void describe(const RunDescription& description,

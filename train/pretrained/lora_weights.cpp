@@ -300,7 +300,7 @@ Index load_lora(const fs::path& folder, Module<T>& model) {
   for (const std::string& path : file.datasets()) {
     const std::string name = path.substr(1);
     if (!name.starts_with(prefix) || !(name.ends_with(a_end) || name.ends_with(b_end)))
-      fail_on_file(weights, prefix + "…" + a_end + " and …" + b_end, name);
+      fail_on_file(weights, "only names " + prefix + "…" + a_end + " and …" + b_end, name);
     names.insert(name.substr(prefix.size(), name.size() - prefix.size() - a_end.size()));
   }
   const auto all_layers = named_linear_layers(model);

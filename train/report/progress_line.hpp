@@ -35,7 +35,8 @@ WEFT_API std::string progress_text(const ProgressReport& report, int width);
 // last step is always written.
 class WEFT_API ProgressLine {
  public:
-  // A null stream disables output. Only std::cout, std::cerr and std::clog can be terminals.
+  // Creates a progress line on a stream. A null stream disables output. Only std::cout, std::cerr
+  // and std::clog can be terminals.
   explicit ProgressLine(std::ostream* output);
   // Ends the progress line on a terminal.
   ~ProgressLine();

@@ -15,7 +15,7 @@ constexpr std::string_view prefix = "\nweft xxh128 ";
 
 std::string checksum_line(const Xxh128& contents) { return str_cat(prefix, contents.text(), '\n'); }
 
-// The last bytes of a file, if it is long enough for a checksum line.
+// Returns the last bytes of a file, if it is long enough for a checksum line.
 std::string last_line(const RandomAccessFile& file) {
   std::string line(checksum_line_size, '\0');
   const bool is_long = file.size() >= line.size();

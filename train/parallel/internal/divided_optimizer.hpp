@@ -14,8 +14,8 @@ namespace weft {
 template <class T>
 class DividedOptimizer {
  public:
-  // `owned` contains the elements of each process. Throws Error if the optimizer is already
-  // divided.
+  // Divides the optimizer. `owned` contains the elements of each process. Throws Error if the
+  // optimizer is already divided.
   DividedOptimizer(ProcessGroup& processes, Optimizer<T>& optimizer,
                    std::vector<ElementSequence> owned);
 

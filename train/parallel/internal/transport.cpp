@@ -225,9 +225,9 @@ class MpiTransport final : public Transport {
     return Clock::now() - *failure_noticed_ > time_after_failure;
   }
 
-  // Called once by all processes at the end of a section: by processes that fail, which notify the
-  // others, by processes that notice a failure, and by processes that have finished their work.
-  // They cancel pending receives and wait for each other. Afterwards, no process accesses the
+  // Called once by every process in a section: by a process that has finished its work, and by
+  // processes that have failed or notice a failure. A failed process notifies the others. All
+  // processes cancel pending receives and wait for each other. Afterwards, no process accesses the
   // memory of a transfer.
   void meet(const std::string& own_error) {
     if (!own_error.empty())

@@ -54,7 +54,7 @@ class Transport {
   virtual bool proceed(std::size_t first, std::size_t last) = 0;
   // Waits until the transfers are done. Messages that were not started are ignored.
   virtual void wait(std::size_t first, std::size_t last) = 0;
-  // The number of bytes sent in persistent messages.
+  // Returns the number of bytes sent in persistent messages.
   virtual std::int64_t bytes_sent() const = 0;
 
  protected:

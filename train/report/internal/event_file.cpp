@@ -53,7 +53,7 @@ std::string field(unsigned number, const std::vector<double>& values) {
 
 // --- Records
 
-// CRC-32C (Castagnoli), bit by bit from the lowest.
+// Returns the CRC-32C (Castagnoli). Bits are processed from the lowest to the highest.
 std::uint32_t crc32c(const std::string& data) {
   static const std::array<std::uint32_t, 256> table = [] {
     std::array<std::uint32_t, 256> entries{};

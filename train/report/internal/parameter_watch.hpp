@@ -20,7 +20,8 @@ class ParameterWatch {
   void before_update(std::int64_t step, const NamedParameters<T>& parameters,
                      double gradient_scale = 1.0);
   void after_update(const NamedParameters<T>& parameters);
-  // The measurements of the last measured step; empty before the first one, and after `clear`.
+  // Returns the measurements of the last measured step; empty before the first one, and after
+  // `clear`.
   const std::vector<ParameterUpdate>& updates() const { return updates_; }
   void clear() { updates_.clear(); }
 

@@ -283,7 +283,7 @@ class ProfileRecorder final : public ParallelObserver {
     double seconds;
     std::size_t regions;  // number of regions up to the end of this step
   };
-  // An operation in forward, until its layer is known.
+  // A forward operation whose layer is not known yet.
   struct Pending {
     TapeEvent event;
     Span span;

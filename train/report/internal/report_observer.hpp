@@ -29,7 +29,7 @@ class ReportObserver final : public TrainingObserver {
   void show_examples(std::function<void(ReportSection&)> examples) {
     fill_examples_ = std::move(examples);
   }
-  // The section of the last validation; null without `show_examples`.
+  // Returns the section of the last validation; null without `show_examples`.
   const ReportSection* examples() const { return examples_ ? &*examples_ : nullptr; }
 
   void begin(const TrainingStart& start) override;

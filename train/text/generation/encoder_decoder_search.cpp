@@ -15,7 +15,7 @@ namespace {
 // values that a step reads remain in a core's caches.
 Index batch_size(Index beam_width) { return beam_width < 3 ? 32 : 12; }
 
-// The last token of each prefix, [N, 1].
+// Returns the last token of each prefix, [N, 1].
 Tokens last_column(const Tokens& prefixes) {
   const Index time = prefixes.shape()[1];
   Tokens last({prefixes.shape()[0], 1});
@@ -23,7 +23,7 @@ Tokens last_column(const Tokens& prefixes) {
   return last;
 }
 
-// The hypotheses of one batch.
+// Returns the hypotheses of one batch.
 template <class T>
 std::vector<std::vector<Hypothesis>> search_batch(const EncoderDecoder<T>& model,
                                                   std::span<const TokenIds> sources,

@@ -136,7 +136,7 @@ class Speculation {
         add(token);
         continue;
       }
-      // The excess of the model's probabilities over the draft's probabilities.
+      // Draws from the excess of the model's probabilities over the draft's probabilities.
       std::ranges::transform(of_model, q, of_model.begin(),
                              [](double p, double drawn) { return std::max(0.0, p - drawn); });
       add(draw(of_model, random_));

@@ -34,7 +34,7 @@ std::vector<std::string_view> split_at_ends(std::string_view text) {
   return parts;
 }
 
-// The names of vocab.json in the order of their ids.
+// Returns the names of vocab.json in the order of their ids.
 std::vector<std::string> names_in(std::string_view text, const fs::path& path) {
   const json object = parse_json(text, path);
   if (!object.is_object())
@@ -54,7 +54,7 @@ std::vector<std::string> names_in(std::string_view text, const fs::path& path) {
   return names;
 }
 
-// The pairs of merges.txt.
+// Returns the pairs of merges.txt.
 std::vector<std::pair<std::string, std::string>> pairs_in(std::string_view text,
                                                           const fs::path& path) {
   std::vector<std::pair<std::string, std::string>> pairs;

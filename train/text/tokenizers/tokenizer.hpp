@@ -45,7 +45,8 @@ class WEFT_API Tokenizer {
   };
   // Returns the tokens as strings, for checkpoints.
   Text to_text() const;
-  // The inverse of `to_text`. Throws ValueError or FileError for other strings.
+  // Returns the tokenizer that `to_text` describes. Throws ValueError or FileError for other
+  // strings.
   static Tokenizer from_text(const Text& text);
 
   // Whether there are no tokens.
@@ -57,7 +58,7 @@ class WEFT_API Tokenizer {
     return std::get_if<Kind>(&tokens_);
   }
 
-  // The largest id + 1; 0 without tokens.
+  // Returns the largest id + 1; 0 without tokens.
   Index size() const;
   // Returns the ids of a string, without tokens for its beginning and end. Throws ValueError unless
   // `text` is UTF-8, for a character that a plain vocabulary does not contain, and without tokens.
@@ -73,8 +74,8 @@ class WEFT_API Tokenizer {
   // Returns the text of tokens: PretrainedTokenizer::decode, or the bytes of the tokens, joined,
   // which need not be UTF-8 (see Utf8StreamDecoder). Throws the same exceptions as `token`.
   std::string decode(std::span<const TokenId> ids) const;
-  // The tokens that end a text: the end-of-text token of byte pairs; empty for other kinds. A model
-  // can define different tokens.
+  // Returns the tokens that end a text: the end-of-text token of byte pairs; empty for other kinds.
+  // A model can define different tokens.
   TokenIds eos_token_ids() const;
 
   // Whether both have the same tokens.

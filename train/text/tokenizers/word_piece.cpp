@@ -30,7 +30,7 @@ void append_added(std::vector<std::string>& tokens, TokenToId ids, const WordPie
   }
 }
 
-// The tokens in the lines of a vocab.txt.
+// Returns the tokens in the lines of a vocab.txt.
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> tokens;
   for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
@@ -41,7 +41,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return tokens;
 }
 
-// The vocabulary of a tokenizer.json, in the order of its ids.
+// Returns the vocabulary of a tokenizer.json, in the order of its ids.
 std::vector<std::string> vocabulary_of(const json& file, const std::filesystem::path& path) {
   const json& model = entry(file, "model");
   // Older files do not name the type.
@@ -82,7 +82,7 @@ std::vector<std::string> tokens_in(const std::filesystem::path& path,
   return tokens;
 }
 
-// BERT's tokenizer.json.
+// Returns BERT's tokenizer.json for a vocabulary and options.
 json described(const std::vector<std::string>& tokens, const WordPieceOptions& options) {
   json vocabulary = json::object(), added = json::array();
   for (std::size_t id = 0; id < tokens.size(); ++id) vocabulary[tokens[id]] = id;

@@ -234,8 +234,8 @@ std::vector<WeightPart> in_weft(std::string_view name, std::span<const NameRow> 
   return weights;
 }
 
-// The inverse of in_weft: returns the dataset of a weight. Returns an empty name unless the rows
-// cover the whole name of its layer.
+// Returns the dataset of a weight (the inverse of in_weft). Its name is empty unless the rows cover
+// the whole name of the weight's layer.
 WeightPart in_file(std::string_view name, std::span<const NameRow> names) {
   const std::size_t variable = name.rfind('.') + 1;
   WeightPart dataset;

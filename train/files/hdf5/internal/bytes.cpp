@@ -133,7 +133,7 @@ namespace {
 constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
 constexpr std::uint64_t min_superblock_size = 48;  // the smallest of all versions
 
-// The position of the signature: 0, or 512 times a power of two.
+// Returns the position of the signature: 0, or 512 times a power of two.
 std::optional<std::uint64_t> find_signature(const RandomAccessFile& file) {
   for (std::uint64_t at = 0; at < file.size(); at = at == 0 ? 512 : 2 * at) {
     std::array<char, signature.size()> found;

@@ -21,7 +21,7 @@ void visit_tree(Metadata& metadata, Address node, TreeOf kind, std::size_t key_s
                 const std::function<void(Cursor key, Address)>& visit,
                 std::optional<unsigned> expected_level = {});
 
-// Version 2, used for the chunks of a dataset, and the links and attributes of large groups.
+// Version 2, used for the chunks of a dataset, and for the links and attributes of large groups.
 //
 // Calls `visit` with each record of a tree. Throws StructureError for a damaged tree.
 void visit_records(Metadata& metadata, Address tree,

@@ -69,7 +69,7 @@ std::vector<std::byte> expand_lzf(Bytes compressed, std::uint64_t size) {
   return expanded;
 }
 
-// "szip (filter 4)"
+// Returns the name of a filter for messages, "szip (filter 4)".
 std::string name_of_filter(unsigned id) {
   constexpr std::pair<unsigned, const char*> names[] = {
       {4, "szip"},    {5, "nbit"},          {6, "scale-offset"}, {305, "LZO"},

@@ -10,7 +10,7 @@ namespace weft::hdf5 {
 
 class Filters {
  public:
-  // No filters.
+  // Creates an empty list of filters.
   Filters() = default;
   // Parses the message that lists the filters, in the order in which they were applied. Throws
   // StructureError for filters other than deflate, shuffle, fletcher32 and h5py's LZF, for a

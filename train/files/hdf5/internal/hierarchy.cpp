@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t max_path_bytes = 4 << 20;  // limit for all paths in a listing together
 
-// The full path of the target of a soft link.
+// Returns the full path of the target of a soft link.
 std::string target_path(std::string_view link, std::string_view target) {
   std::string path(target.starts_with('/') ? "" : link.substr(0, link.rfind('/')));
   while (!target.empty()) {

@@ -74,7 +74,7 @@ class FileImage {
   bool write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept;
   bool resize(std::uint64_t size) noexcept;
 
-  // From now on, changes are ignored and succeed, so that the file can be closed.
+  // Makes all further changes succeed without effect, so that the file can be closed.
   void freeze() noexcept { frozen_ = true; }
   // Whether memory ran out during a change; the image is then frozen.
   bool is_incomplete() const noexcept { return is_incomplete_; }

@@ -299,7 +299,7 @@ class Collector {
     });
   }
 
-  // The links of a group in the oldest format, with their names in a local heap.
+  // Adds the links of a group in the oldest format, whose names are in a local heap.
   void add_symbol_table(Cursor message) {
     constexpr std::uint64_t header_size = 32, max_size = 4 << 20;
     const Address tree = message.address();
@@ -386,7 +386,7 @@ std::vector<Link> links_of(Metadata& metadata, const ObjectHeader& group, std::s
 
 namespace {
 
-// The number of groups on a full path.
+// Returns the number of groups on a full path.
 std::size_t depth_of(std::string_view full_path) {
   return static_cast<std::size_t>(std::ranges::count(full_path, '/')) - 1;
 }

@@ -149,7 +149,7 @@ class DatasetSource {
   // Reads rows [first, last) of the first axis, after `locate`; a scalar is one row. Throws
   // StructureError when they cannot be read. May be called on several threads.
   virtual void read(Index first, Index last, const ElementSink& sink) const = 0;
-  // The file that elements may refer to; null if they cannot.
+  // Returns the file that elements may refer to; null if they cannot.
   virtual const SourceFile* hdf5_file() const { return nullptr; }
 
  private:

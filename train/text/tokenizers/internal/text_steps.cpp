@@ -23,6 +23,7 @@ constexpr const char* word_characters = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200
 // Punctuation: Unicode's, and all printable ASCII characters except letters, digits and spaces.
 constexpr const char* punctuation = R"(!-/:-@\[-`{-~\p{P})";
 
+// Returns the number of bytes of the first character.
 std::size_t first_character_size(std::string_view text) {
   std::size_t end = 0;
   if (!text.empty()) unicode::next_code_point(text, end);
