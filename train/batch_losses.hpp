@@ -20,8 +20,9 @@ namespace weft {
 // Var. If `weight` is not set, it is the number of labels that `cross_entropy` or
 // `linear_cross_entropy` divided by, even if their result is not part of the loss; without such an
 // operation, it is labels_of(batch). A loss of weight 0 contributes nothing, even if it is NaN.
-//   const Var mask = tape.constant(batch.mask);  // 0 or 1 for each element
-//   return WeightedLoss(sum(mask * errors) / sum(mask), sum(mask).item());
+//   const Var errors = x * x;
+//   const Var mask = tape.constant(X);  // 0 or 1 for each element
+//   const WeightedLoss loss(sum(mask * errors) / sum(mask), sum(mask).item());
 template <class T>
 struct WeightedLoss : Var<T> {
   WeightedLoss(Var<T> mean, std::optional<double> loss_weight = {})

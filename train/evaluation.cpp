@@ -14,8 +14,8 @@ namespace {
 template <class T>
 double mean_of_batches(const BatchLosses<T>& losses, Index parts, ProcessGroup& processes) {
   check_positive("mean over batches: parts", parts);
-  // For each batch, the weights of its parts, then the products of values and weights. They are 0,
-  // which changes no sum, for missing parts and for batches that another process computes.
+  // For each batch, the weights of its parts, then the products of values and weights. Both are 0
+  // for missing parts and for batches computed by other processes, so that they do not affect sums.
   const Index batches = losses.num_batches(), width = 2 * parts;
   std::vector<double> results(static_cast<std::size_t>(batches * width));
   std::deque<Tape<T>> tapes;

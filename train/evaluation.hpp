@@ -20,8 +20,8 @@ WEFT_API double mean_over(const BatchLosses<T>& losses, Index parts,
                           ProcessGroup* processes = nullptr);
 
 // Returns the mean loss over all labels of the batches of epoch 0, computed in evaluation mode
-// without recording. Batches and parts are weighted as described at WeightedLoss; `parts` and
-// `processes` are those of mean_over.
+// without recording. Batches and parts are weighted as described at WeightedLoss. See mean_over for
+// `parts` and `processes`.
 //   mean_loss(test_set, [&](Tape<float>& tape, const auto& batch) {
 //     return cross_entropy(gpt(tape, batch.inputs), batch.targets);
 //   }, 2);

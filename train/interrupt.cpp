@@ -10,7 +10,7 @@ namespace {
 
 std::atomic<bool> installed = false;
 std::atomic<int> first_signal = 0;
-std::atomic<bool> continued = false;  // by mpirun
+std::atomic<bool> continued = false;  // whether mpirun has sent SIGCONT
 static_assert(std::atomic<int>::is_always_lock_free, "signal handlers must not lock");
 
 void handle_signal(int signal) {
@@ -22,8 +22,8 @@ void handle_signal(int signal) {
   first_signal.compare_exchange_strong(none, signal == SIGTERM && continued ? SIGINT : signal);
 }
 
-// Signals that a program may be told to ignore, and that may arrive several times by themselves:
-// from the terminal and its shell, or at each write to a closed pipe.
+// Returns whether a signal may be ignored by the program's caller, and may arrive several times
+// without the user's doing: from the terminal or its shell, or at each write to a closed pipe.
 bool is_repeated(int signal) { return signal == SIGHUP || signal == SIGPIPE || signal == SIGCONT; }
 
 bool is_of_this_program(int signal) {
@@ -34,14 +34,14 @@ bool is_of_this_program(int signal) {
 
 SignalHandler::SignalHandler() {
   if (installed.exchange(true))
-    throw Error("SignalHandler: expected at most one at a time, got a second one");
+    throw Error("SignalHandler: expected at most one at a time, got a second SignalHandler");
   first_signal = 0;
   continued = false;
   struct sigaction* previous = previous_;
   for (const int signal : signals) {
     struct sigaction action {};
     action.sa_handler = handle_signal;
-    // The second signal gets the default handler; writes that a signal interrupts are restarted.
+    // A second signal has its default effect. Writes interrupted by a signal are restarted.
     action.sa_flags = SA_RESTART;
     if (!is_repeated(signal)) action.sa_flags |= static_cast<int>(SA_RESETHAND);
     sigemptyset(&action.sa_mask);

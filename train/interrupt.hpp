@@ -27,8 +27,8 @@ class WEFT_API SignalHandler {
   SignalHandler& operator=(const SignalHandler&) = delete;
 
   bool requested() const;  // whether a signal has arrived
-  // The exit status that tells a shell which signal arrived first: 128 + its number, so 130 for
-  // Ctrl-C. It is 0 before a signal.
+  // Returns the exit status that tells a shell which signal arrived first: 128 + its number, so 130
+  // for Ctrl-C. It is 0 before a signal.
   int exit_status() const;
 
  private:

@@ -10,7 +10,7 @@ namespace weft {
 
 namespace {
 
-// Calls body(label, class with the highest logit) for each label that counts.
+// Calls body(label, class with the highest logit) for each label that is not ignored.
 template <class T, class Body>
 void for_each_label(const char* what, const Tensor<T>& logits, const Tokens& labels,
                     const MetricOptions& options, const Body& body) {
@@ -26,7 +26,7 @@ void for_each_label(const char* what, const Tensor<T>& logits, const Tokens& lab
       fail<ValueError>(what, "labels from " + index_range(classes),
                        str_cat(label, " at ", labels.shape().position(i)));
     const T* row = logits.data() + i * classes;
-    // As in `argmax`, NaN is the maximum.
+    // NaN counts as the maximum, as in `argmax`.
     const auto is_lower = [](T a, T b) { return a < b || (std::isnan(b) && !std::isnan(a)); };
     body(label, std::max_element(row, row + classes, is_lower) - row);
   }

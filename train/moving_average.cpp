@@ -20,7 +20,8 @@ template <class T>
 void ExponentialMovingAverage<T>::update() {
   elements_.check_shapes("moving average");
   const auto added = static_cast<T>(updates_ == 0 ? 1.0 : 1.0 - decay_);
-  for (Tensor<T>& average : averages_) average.data();  // memory of its own, before threads write
+  // Copies memory shared with other tensors, before threads write to it.
+  for (Tensor<T>& average : averages_) average.data();
   elements_.for_each_part([&](std::size_t index, Index begin, Index end) {
     const T* values = elements_.parameters()[index].parameter->value().data();
     T* averages = averages_[index].data();

@@ -37,12 +37,12 @@ void check_validation(const Validation& validation) {
 
 constexpr const char* training_loss = "training_loss";
 
-// "+0.0123"
+// Returns a number with its sign, "+0.0123".
 std::string signed_text(double value) { return str_cat(std::showpos, std::setprecision(3), value); }
 
 }  // namespace
 
-// One call of `TrainingLoop::run`.
+// A call of `TrainingLoop::run`.
 template <class T>
 class TrainingLoop<T>::Run {
  public:
@@ -112,12 +112,12 @@ class TrainingLoop<T>::Run {
     folder_.wait();
   }
 
-  // After an error: waits for weights updated by other processes, if they still send them.
+  // Call after an error. Waits for weights from other processes, if they still send them.
   void finish_update() {
     try {
       update_.finish();
     } catch (...) {
-      // Another process has failed, too.
+      // Another process has failed as well.
     }
   }
 
@@ -138,7 +138,7 @@ class TrainingLoop<T>::Run {
     report_.grad_norm = update_.grad_norm();
     report_.data_seconds = update_.data_seconds();
     report_.labels_per_second = static_cast<double>(labels_) / seconds_;
-    // Users may look at the weights.
+    // The user's observers may read the weights.
     if (!trainer_.observers_.empty()) update_.finish();
     if (observers_) observers_->after_step(report_);
     watch_.clear();
@@ -167,7 +167,7 @@ class TrainingLoop<T>::Run {
     });
   }
 
-  // Checks what all processes must have in common.
+  // Throws ValueError if settings that must be the same differ between processes.
   void check_processes() {
     const auto check = [&](const char* what, const auto&... values) {
       check_same(processes_, what, str_cat(values...));
@@ -191,7 +191,7 @@ class TrainingLoop<T>::Run {
     check_same_model(processes_, named_parameters(trainer_.model_));
   }
 
-  // Copies the state that the root process has loaded to all processes.
+  // Copies the state loaded by the root process to all processes.
   void share_state() {
     std::int64_t flags[] = {saved_step_, best_is_missing_};
     processes_.broadcast(std::as_writable_bytes(std::span(flags)));
@@ -217,7 +217,7 @@ class TrainingLoop<T>::Run {
     return every_steps > 0 ? progress_.step % every_steps == 0 : progress_.batch == 0;
   }
 
-  // Calls `work` with the average of the parameters in the model, if there is one.
+  // Calls `work` while the model contains the averaged parameters, if an average is tracked.
   void with_average(const std::function<void()>& work) {
     ExponentialMovingAverage<T>* const average = trainer_.average_;
     if (average) average->swap();
@@ -334,7 +334,7 @@ class TrainingLoop<T>::Run {
       saved_step_ = progress_.step;
       message(str_cat("resumed from ", (options_.folder / "last.h5").string(), " at step ",
                       progress_.step));
-      // weft 0.2 stored none.
+      // Checkpoints of weft 0.2 contain no settings.
       if (!progress_.settings.empty())
         changes = changes_between(progress_.settings, lines_of(settings));
       for (const std::string& change : changes) {
@@ -362,17 +362,17 @@ class TrainingLoop<T>::Run {
     progress_.settings = lines_of(settings);
   }
 
-  // Handles a best.h5 that was deleted, or not yet saved when the run was killed.
+  // Handles a missing best.h5, which was deleted or not yet saved when the run was killed.
   void restore_best() {
     if (progress_.best_step == 0) return;
     if (progress_.best_step == progress_.step) return save_best();
     message(str_cat("best.h5 of step ", progress_.best_step,
-                    " is missing; the best model will be the best of the later ones"));
+                    " is missing; only later validations will determine the best model"));
     progress_.best_step = 0;
     progress_.best_value = 0.0;
   }
 
-  // Calls `write` in the root process, which has the whole state while it prepares the file.
+  // Calls `write` in the root process, which has the whole state during the call.
   void save(const std::function<void()>& write) {
     if (options_.folder.empty()) return;
     const Profile::Phase phase(profile(), "checkpoint");
@@ -474,7 +474,8 @@ void TrainingLoop<T>::after_step(std::function<void(const StepReport&)> function
 
 template <class T>
 TrainingResult TrainingLoop<T>::run() {
-  std::optional<Run> run;  // outlives the section: others may read from its memory until they leave
+  // Outlives the collective section, because other processes may read its memory until its end.
+  std::optional<Run> run;
   TrainingResult result;
   ProcessGroup::or_self(options_.processes).run_collectively([&] {
     result = run.emplace(*this).train();

@@ -112,7 +112,7 @@ struct TrainerOptions {
   Precision precision = Precision::full;
 
   // Whether to measure the steps (see Profile). Tables are written to `output` and to the report,
-  // and the first steps to trace.json in `folder`. Of several processes, the root is measured.
+  // and the first steps to trace.json in `folder`. Only the root process is measured.
   bool profile = false;
 
   // The processes that train together; null for this process alone. There must be at least as many
@@ -141,7 +141,7 @@ class WEFT_API TrainingLoop {
   // Adds a copy of a tokenizer to the checkpoints. With the name "tokenizer", load_gpt and
   // load_tokenizer find it there. A training that resumes must have the same tokens. Call before
   // `run`. Throws the same exceptions as the function above.
-  //   trainer.register_for_checkpointing("tokenizer", Vocabulary::of_characters(text));
+  //   trainer.register_for_checkpointing("tokenizer", Vocabulary::of_characters("hello"));
   void register_for_checkpointing(const std::string& name, const Tokenizer& tokenizer) {
     register_for_checkpointing(NamedState<T>(name, tokenizer));
   }

@@ -11,17 +11,17 @@
 
 namespace weft {
 
-// Passed to observers before the first step of a run.
+// Information passed to observers before the first step of a run.
 struct TrainingStart {
   std::int64_t step = 0;                  // updates already done; > 0 if the run resumes
   std::int64_t best_step = 0;             // step of the best validation so far; 0 if none
   double best_value = 0.0;                // first value of that validation
   std::vector<std::string> columns = {};  // names of the validation values
-  std::string label_unit = "tokens";      // what labels are; see `label_unit`
+  std::string label_unit = "tokens";      // name of the labels; see `label_unit`
   std::vector<std::string> changes = {};  // settings that changed since the earlier run
 };
 
-// Passed to observers after each update.
+// Information passed to observers after each update.
 struct StepReport {
   std::int64_t step = 0;           // updates done, including this one
   std::int64_t epoch = 1;          // epoch of the update, from 1
@@ -37,7 +37,7 @@ struct StepReport {
   double labels_per_second = 0.0;  // mean over all updates since the run began or resumed
 };
 
-// Passed to observers after each validation.
+// Information passed to observers after each validation.
 struct ValidationReport {
   std::int64_t step = 0;            // updates done
   std::int64_t epoch = 1;           // epoch of the last update, from 1
@@ -47,7 +47,7 @@ struct ValidationReport {
   double best_value = 0.0;          // first value of the best validation so far
 };
 
-// Why a training run ended.
+// The reason why a training run ended.
 enum class StopReason { finished, stopped_early, interrupted };
 
 // The result of TrainingLoop::run.
@@ -63,12 +63,10 @@ struct TrainingResult {
 // Base class for objects that follow a training run. Override the functions of interest; the
 // defaults do nothing. The trainer calls them on the thread that called TrainingLoop::run and, if
 // several processes train, only in the root process. An exception thrown by an observer ends the
-// run like any other error.
+// run like any other error. To add an observer to a trainer, call TrainingLoop::observe.
 //   struct Printer : TrainingObserver {
 //     void after_step(const StepReport& report) override { std::cout << report.loss << '\n'; }
 //   };
-//   Printer printer;
-//   trainer.observe(printer);
 class WEFT_API TrainingObserver {
  public:
   virtual ~TrainingObserver() = default;

@@ -73,7 +73,7 @@ void TrainingProgress<T>::state(State<T>& state) {
 
 template <class T>
 void TrainingProgress<T>::check_state() const {
-  // No training run reaches more.
+  // A limit that no training run reaches.
   constexpr std::int64_t most = std::int64_t{1} << 60;
   for (const auto& [name, count] : std::initializer_list<std::pair<const char*, std::int64_t>>{
            {"step", step},

@@ -157,7 +157,7 @@ TEST_CASE("resuming: the best model is saved again if it is the last one, or els
   CHECK(result.best_step == 9);
   CHECK(result.best_value == 2.0);
   CHECK(fs::exists(folder / "best.h5"));
-  CHECK(
-      contains(output.str(),
-               "best.h5 of step 6 is missing; the best model will be the best of the later ones"));
+  CHECK(contains(
+      output.str(),
+      "best.h5 of step 6 is missing; only later validations will determine the best model"));
 }

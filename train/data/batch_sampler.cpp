@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-// Random numbers of an epoch; each stream has its own.
+// Returns random numbers for a position of an epoch. Each `stream` is independent of the others.
 Random epoch_random(std::uint64_t seed, std::int64_t epoch, std::uint32_t stream,
                     std::uint32_t position) {
   const auto number = static_cast<std::uint64_t>(epoch);
@@ -35,7 +35,7 @@ BatchSampler::BatchSampler(std::vector<ExampleLengths> lengths, const BatchOptio
   if (options.drop_last && std::ssize(lengths_) < options.batch_size)
     fail<ValueError>("batches: number of examples, with drop_last",
                      str_cat("at least the batch size, ", options.batch_size), lengths_.size());
-  // So that sums and products of it do not overflow.
+  // Prevents overflow in sums and products of the batch size.
   options_.batch_size = std::min(options.batch_size, static_cast<Index>(lengths_.size()));
 }
 
@@ -59,7 +59,7 @@ void BatchSampler::order_epoch(std::int64_t epoch) {
   order_.resize(lengths_.size());
   std::iota(order_.begin(), order_.end(), Index{0});
   if (options_.shuffle) random.shuffle(order_);
-  // Before they are sorted, so that the longest ones are not always left out.
+  // Drops examples before sorting, so that the longest examples are not always dropped.
   if (options_.drop_last)
     order_.resize(static_cast<std::size_t>(num_batches() * options_.batch_size));
 

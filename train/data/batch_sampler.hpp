@@ -52,7 +52,7 @@ class WEFT_API BatchSampler {
   // batch_size.
   BatchSampler(std::vector<ExampleLengths> lengths, const BatchOptions& options);
 
-  // The number of batches per epoch.
+  // Returns the number of batches per epoch.
   Index num_batches() const;
   // Returns the indices of a batch's examples; the span is valid until the next call. Throws
   // ValueError unless epoch ≥ 0 and 0 ≤ position < num_batches().

@@ -18,8 +18,8 @@ namespace {
 
 struct Parsed {
   std::vector<std::vector<std::string>> rows;
-  std::vector<std::string> row;  // that is being read
-  std::exception_ptr error;      // no exception may pass through the C library
+  std::vector<std::string> row;  // the row being read
+  std::exception_ptr error;      // an exception to rethrow after the C library has returned
 };
 
 template <class Function>

@@ -29,7 +29,7 @@ class WEFT_API Table {
   Table(std::string source, std::vector<std::string> names,
         std::vector<std::vector<std::string>> columns);
 
-  // The number of rows.
+  // Returns the number of rows.
   Index size() const { return columns_.empty() ? 0 : std::ssize(columns_.front()); }
   const std::vector<std::string>& names() const { return names_; }  // column names
   // Returns the cells of a column. Throws ValueError, which lists the column names, if there is no

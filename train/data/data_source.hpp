@@ -21,7 +21,7 @@ template <class B>
 class DataSource {
  public:
   virtual ~DataSource() = default;
-  // The number of batches per epoch.
+  // Returns the number of batches per epoch.
   virtual Index num_batches() const = 0;
   // Returns a batch. Throws ValueError unless epoch ≥ 0 and 0 ≤ position < num_batches().
   virtual B batch(std::int64_t epoch, Index position) = 0;
@@ -33,9 +33,12 @@ class DataSource {
 
 // Whether a batch type B declares `num_labels`. A batch type is any struct; three optional
 // functions in its namespace tell the trainer more about it:
-//   Index num_examples(const B& batch);
-//   B part_of(const B& batch, Index first, Index last);  // examples [first, last)
-//   Index num_labels(const B& batch);                    // labels that the loss is averaged over
+//   struct Batch {
+//     Tokens inputs, targets;
+//   };
+//   Index num_examples(const Batch& batch);
+//   Batch part_of(const Batch& batch, Index first, Index last);  // examples [first, last)
+//   Index num_labels(const Batch& batch);  // number of labels that the loss is averaged over
 // num_examples and part_of are required to split batches into parts, which run in parallel. The
 // number of labels is shown in reports (labels per second), and weights a batch or part if the loss
 // does not determine its weight (see WeightedLoss). Without num_labels, each example counts as one
@@ -55,8 +58,8 @@ concept has_parts = has_num_examples<B> && requires(const B& batch, Index i) {
   B{part_of(batch, i, i)};
 };
 
-// What reports call the labels of a batch type, for example "tokens". Specialize it for your own
-// batch types.
+// The name of the labels of a batch type in reports, for example "tokens". Specialize it for your
+// own batch types.
 template <class B>
 inline constexpr const char* label_unit = has_num_labels<B>     ? "labels"
                                           : has_num_examples<B> ? "examples"

@@ -22,7 +22,7 @@ BatchOptions batch_options(const PackedOptions& options) {
           .drop_last = options.drop_last};
 }
 
-// The positions that a text takes: each token but the last one is an input.
+// Returns the number of positions that an example takes: each token except the last is an input.
 Index length_of(const LearnedText& text) { return std::ssize(text.tokens) - 1; }
 
 const std::vector<LearnedText>& checked(const std::vector<LearnedText>& texts,
@@ -46,7 +46,7 @@ const std::vector<LearnedText>& checked(const std::vector<LearnedText>& texts,
   return texts;
 }
 
-// The texts of each row: the longest first, each in the first row that has room for it.
+// Returns the examples in each row: the longest first, each in the first row that has space for it.
 std::vector<std::vector<std::size_t>> packed(const std::vector<LearnedText>& texts, Index length) {
   std::vector<std::size_t> order(texts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -44,8 +44,8 @@ std::uint64_t fingerprint_of(const std::vector<SequencePair>& pairs, const Batch
 
 constexpr TokenId ignored = CrossEntropyOptions{}.ignore_index;
 
-// Labels that begin at row `first` of a batch, without the columns from `width` on, which must be
-// padding.
+// Returns the labels from row `first` of a batch on, without the columns from `width` on, which
+// must be padding.
 Tokens narrowed(const Tokens& labels, Index first, Index width) {
   const Index rows = labels.shape()[0], columns = labels.shape()[1];
   Tokens kept({rows, width});

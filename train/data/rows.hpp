@@ -14,7 +14,7 @@ template <class E>
 class Rows {
  public:
   virtual ~Rows() = default;
-  // The shape [n, …] of all n rows together; [n] for tokens.
+  // Returns the shape [n, …] of all n rows together; [n] for tokens.
   virtual const Shape& shape() const = 0;
   // Returns rows [first, last), as a tensor [last - first, …]. Throws ValueError unless
   // 0 ≤ first ≤ last ≤ n.

@@ -39,10 +39,10 @@ class WEFT_API Vocabulary {
   static constexpr TokenId eos = 2;  // the end of a sequence
   static constexpr TokenId unk = 3;  // an unknown symbol
 
-  // A vocabulary of only the special symbols.
+  // Creates a vocabulary of only the special symbols.
   Vocabulary();
-  // A vocabulary of the special symbols and `symbols`. Throws ValueError for a symbol that is
-  // empty, repeated or special.
+  // Creates a vocabulary of the special symbols and `symbols`. Throws ValueError for a symbol that
+  // is empty, repeated or special.
   explicit Vocabulary(const std::vector<std::string>& symbols);
   // Returns a vocabulary of the special symbols and the distinct symbols in `texts`, sorted. Throws
   // ValueError for a symbol that is empty or special.
@@ -57,7 +57,7 @@ class WEFT_API Vocabulary {
   static Vocabulary of_labels(std::span<const std::string> labels);
 
   bool is_plain() const { return plain_; }  // whether it has no special symbols
-  // The number of ids, including special symbols.
+  // Returns the number of ids, including special symbols.
   Index size() const { return static_cast<Index>(symbols_.size()); }
   // Returns the id of a symbol, or `unk` for an unknown symbol. A plain vocabulary throws
   // ValueError for an unknown symbol.
@@ -66,13 +66,13 @@ class WEFT_API Vocabulary {
   // Returns the symbol of an id. Throws ValueError unless 0 ≤ id < size().
   const std::string& symbol(TokenId id) const;
 
-  // Returns the ids of symbols; see `id`, also for unknown symbols.
+  // Returns the ids of symbols. Treats unknown symbols and throws exceptions like `id`.
   TokenIds encode(std::span<const std::string> symbols) const;
   // Returns the symbols up to the first <eos>, without <pad> and <bos>. A plain vocabulary returns
   // all symbols. Throws ValueError for an id outside [0, size()).
   std::vector<std::string> decode(std::span<const TokenId> ids) const;
-  // Returns the ids of a string's characters; see `id`, also for unknown characters. Throws
-  // ValueError unless the string is UTF-8.
+  // Returns the ids of a string's characters. Treats unknown characters and throws exceptions like
+  // `id`. Also throws ValueError unless the string is UTF-8.
   TokenIds encode_text(std::string_view text) const;
   // Returns the symbols of `decode` as one string. Throws the same exceptions as `decode`.
   std::string decode_text(std::span<const TokenId> ids) const;

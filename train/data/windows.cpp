@@ -44,7 +44,8 @@ WindowOptions completed(WindowOptions options) {
   return options;
 }
 
-// The rows that a window and its targets span. Throws ValueError when there are fewer.
+// Returns the number of rows from the start of a window to the end of its targets. Throws
+// ValueError if there are fewer rows.
 Index span_of(const WindowOptions& options, Index rows) {
   const bool fits = options.length <= rows && options.offset <= rows &&
                     options.target_length <= rows - options.offset;

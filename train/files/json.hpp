@@ -10,7 +10,7 @@ namespace weft {
 // Throws ValueError unless `text` is a single JSON value in UTF-8 (RFC 8259), nested at most 100
 // levels deep, without repeated names in an object and without numbers that exceed the range of a
 // double.
-//   check_json(text);  // before parsing with any JSON parser
+//   check_json(R"({"lr": 0.1})");  // before parsing with any JSON parser
 WEFT_API void check_json(std::string_view text);
 
 }  // namespace weft

@@ -20,11 +20,12 @@ class DatasetSource;
 //   const Tensor<float> weight = dataset.tensor<float>({5, 3});
 class WEFT_API StoredDataset {
  public:
-  // The path in the file.
+  // Returns the path in the file.
   const std::string& path() const;
-  // The file and the path, as in messages: "model.h5" /encoder/weight.
+  // Returns the file and the path, as in messages: "model.h5" /encoder/weight.
   std::string location() const;
-  // The element type: "float32", "big-endian float64", "int64", "bool", "string", "compound", …
+  // Returns the element type: "float32", "big-endian float64", "int64", "bool", "string",
+  // "compound", …
   std::string type() const;
   // Returns the shape. Throws for a null dataspace, and for more than Shape::max_rank axes.
   Shape shape() const;

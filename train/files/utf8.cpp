@@ -13,7 +13,7 @@
 namespace weft {
 namespace {
 
-// The position of the first byte that is not part of valid UTF-8; the size of a valid text.
+// Returns the position of the first byte that is not part of valid UTF-8; the size of a valid text.
 std::size_t find_invalid(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 std::string name_of_step(std::int64_t step) { return str_cat("step-", step, ".h5"); }
 
-// The list of kept checkpoints: a step a line, in the order of writing.
+// The list of kept checkpoints: one step per line, in the order of writing.
 constexpr const char* list_name = "checkpoints.txt";
 
 std::vector<std::int64_t> steps_in(const std::string& list) {
@@ -34,7 +34,7 @@ std::vector<std::int64_t> steps_in(const std::string& list) {
   return steps;
 }
 
-// Writes a copy: a second hard link would change with last.h5 if a user overwrote that in place.
+// Copies a file. A hard link would not do: it would change if a user overwrote last.h5 in place.
 void copy_atomically(const fs::path& from, const fs::path& to) {
   const RandomAccessFile source(from);
   AtomicFile copy(to);
@@ -87,14 +87,14 @@ template <class T>
 void TrainingFolder<T>::begin() {
   if (options_.folder.empty()) return;
   std::error_code error;
-  // Checkpoints that an earlier training kept are never removed.
+  // Checkpoints kept by an earlier run are never removed.
   if (progress_.step == 0)
     fs::remove(file(list_name), error);
   else
     kept_ = steps_in(file_contents(file(list_name)).value_or(""));
 }
 
-// Whether there is an entry of this name, which may be a symbolic link without target.
+// Returns whether the folder has an entry of this name, including a symbolic link without target.
 template <class T>
 bool TrainingFolder<T>::exists(const std::string& name) const {
   std::error_code error;
@@ -109,7 +109,7 @@ template <class T>
 void TrainingFolder<T>::save(const char* name, bool is_kept) {
   if (options_.folder.empty()) return;
   const auto writer = std::make_shared<Hdf5Writer>(prepare_checkpoint(file(name), model_, states_));
-  wait();  // for the previous checkpoint
+  wait();  // waits for the previous checkpoint
   const auto task = [this, writer, is_kept, step = progress_.step] {
     writer->save();
     if (is_kept) keep(step);
@@ -131,7 +131,7 @@ void TrainingFolder<T>::wait() {
   if (pending_.valid()) pending_.get();
 }
 
-// Copies last.h5, and removes the checkpoints that were kept first.
+// Copies last.h5, and removes the oldest kept checkpoints.
 template <class T>
 void TrainingFolder<T>::keep(std::int64_t step) {
   const std::string name = name_of_step(step);
@@ -145,7 +145,7 @@ void TrainingFolder<T>::keep(std::int64_t step) {
       throw FileError(str_cat("cannot rename ", quoted(file(name)), ": ", error.message()));
   }
   kept_.push_back(step);
-  // Includes the checkpoints that are removed only afterwards, so that none is forgotten.
+  // The list includes the checkpoints to be removed, so that none is forgotten if that fails.
   std::string list;
   for (const std::int64_t each : kept_) list += str_cat(each, '\n');
   write_atomically(file(list_name), std::as_bytes(std::span(list)));

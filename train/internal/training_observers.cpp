@@ -73,7 +73,7 @@ void TrainingObservers<T>::fail(const std::exception_ptr& error) {
   for (TrainingObserver* const observer : std::views::reverse(all_)) try {
       observer->fail(error);
     } catch (...) {
-      // The first exception is the one to report.
+      // The exception that ended the run is reported instead.
     }
 }
 

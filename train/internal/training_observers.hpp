@@ -1,4 +1,4 @@
-// TrainingObservers: all observers of a training run, those of weft and those of the user.
+// TrainingObservers: all observers of a training run, including the user's.
 #pragma once
 
 #include <exception>
@@ -19,12 +19,12 @@
 
 namespace weft {
 
-// The observers that follow from the options, in the process that writes files and output. All
+// The observers that the options require, in the process that writes files and output. All
 // references must outlive the object.
 template <class T>
 class TrainingObservers {
  public:
-  // `profile` may be null. See WarningObserver for the last two arguments.
+  // Creates the observers. `profile` may be null. See WarningObserver for the last two arguments.
   TrainingObservers(const TrainerOptions& options, const Module<T>& model,
                     const Optimizer<T>& optimizer, TrainingProgress<T>& progress,
                     const ParameterWatch<T>& watch, Profile* profile, bool measures_training,
@@ -32,7 +32,7 @@ class TrainingObservers {
   TrainingObservers(const TrainingObservers&) = delete;
   TrainingObservers& operator=(const TrainingObservers&) = delete;
 
-  // The progress line, which also shows messages.
+  // Returns the progress line, which also shows messages.
   ProgressLine& line() { return line_; }
   // Sets the description of the run in reports, and the function that fills their examples.
   void describe(const RunDescription& description,

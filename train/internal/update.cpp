@@ -47,8 +47,8 @@ ParallelPass<T> Update<T>::new_pass(bool detect_anomaly) const {
           own.last};
 }
 
-// The optimizer must have the parameters of the model that get gradients, and none of another
-// model.
+// Throws ValueError unless the optimizer has all parameters of the model that are not frozen, and
+// no parameters of a different model.
 template <class T>
 void Update<T>::check_parameters() const {
   std::unordered_set<const Parameter<T>*> of_model, of_optimizer;
@@ -94,7 +94,7 @@ void Update<T>::run() {
     return exchange_ ? exchange_->reduce_scatter(weights_) : pass_.sum_gradients();
   });
   const double weight = std::accumulate(weights_.begin(), weights_.end(), 0.0);
-  // Losses and gradients were divided by the number of labels that the batches say they have.
+  // Losses and gradients were divided by the expected number of labels.
   const double correction = has_one_loss() || weight == 0.0 ? 1.0 : expected_weight() / weight;
   if (weight > 0.0) loss_ = correction * loss;  // without labels, the previous loss is kept
   if (!std::isfinite(loss_)) fail_non_finite("loss");
@@ -104,7 +104,7 @@ void Update<T>::run() {
   if (options_.schedule)
     optimizer_.schedule_learning_rate(progress_.plateau_factor *
                                       (*options_.schedule)(progress_.step + 1));
-  // With several processes, no process has all gradients.
+  // With several processes, no process has all gradients, so nothing is measured.
   if (!exchange_) watch_.before_update(progress_.step + 1, optimizer_.parameters(), correction);
   optimizer_.step(correction * clip_factor(grad_norm_, options_.clip_norm));
   if (!exchange_) watch_.after_update(optimizer_.parameters());
@@ -164,8 +164,8 @@ double& Update<T>::weight_of(std::size_t batch, Index part) {
                   static_cast<std::size_t>(part)];
 }
 
-// Runs forward and backward for the batches. Stops at a loss that is not finite. When it `sends`,
-// the last batch sends gradients to other processes.
+// Runs forward and backward for the batches, until a loss is not finite. If `sends`, gradients are
+// sent to other processes during the last batch.
 template <class T>
 void Update<T>::add_batches(ParallelPass<T>& pass, bool sends) {
   const auto is_finite = [&] {
@@ -181,7 +181,7 @@ void Update<T>::add_batches(ParallelPass<T>& pass, bool sends) {
         batches_[i].parts,
         [&](Tape<T>& tape, Index part) -> std::optional<Var<T>> {
           double& weight = weight_of(i, part);
-          // Without labels, a mean is often 0 / 0, which is no anomaly.
+          // Without labels, a mean is often 0 / 0. This is not an anomaly.
           if (tape.options().detect_anomaly && weight == 0.0) return std::nullopt;
           const WeightedLoss<T> mean = batches_[i].loss(tape, part);
           weight = *mean.weight;
@@ -193,16 +193,15 @@ void Update<T>::add_batches(ParallelPass<T>& pass, bool sends) {
   }
 }
 
-// Clears the gradients of all parameters, including those that only the model or only the optimizer
-// has.
+// Clears the gradients of all parameters of the model and of the optimizer.
 template <class T>
 void Update<T>::zero_grad() {
   optimizer_.zero_grad();
   for (const auto& [name, parameter] : parameters_) parameter->zero_grad();
 }
 
-// Runs the parts of this process again with anomaly detection, and returns the message that names
-// the operation or the gradient that is not finite; empty when all are finite.
+// Runs the parts of this process again with anomaly detection. Returns a message that names the
+// operation or gradient that is not finite, or "" if all values are finite.
 template <class T>
 std::string Update<T>::non_finite_operation() {
   ParallelPass<T> pass = new_pass(true);

@@ -33,15 +33,15 @@ class Update {
   void finish();
   // Collective: calls `work` while the root process has the whole state of the optimizer.
   void with_whole_optimizer(const std::function<void()>& work);
-  // Collective: gives the whole state to all processes.
+  // Collective: sends the whole state to all processes.
   void allgather_state();
 
   // Results of the last step.
   double loss() const { return loss_; }
   double grad_norm() const { return grad_norm_; }
   Index labels() const { return labels_; }               // see labels_of
-  double data_seconds() const { return data_seconds_; }  // spent waiting for data
-  Index num_batches() const { return num_batches_; }     // per epoch
+  double data_seconds() const { return data_seconds_; }  // time spent waiting for data
+  Index num_batches() const { return num_batches_; }     // number of batches per epoch
 
  private:
   void check_parameters() const;
@@ -51,7 +51,7 @@ class Update {
   void add_batches(ParallelPass<T>& pass, bool sends);
   // Whether the update consists of a single loss, whose weight does not matter.
   bool has_one_loss() const { return batches_.size() == 1 && batches_.front().parts == 1; }
-  // The expected sum of the weights of all parts.
+  // Returns the expected sum of the weights of all parts.
   double expected_weight() const { return static_cast<double>(std::max<Index>(labels_, 1)); }
   double& weight_of(std::size_t batch, Index part);
   void zero_grad();

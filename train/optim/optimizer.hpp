@@ -54,7 +54,7 @@ class WEFT_API Optimizer : public Stateful<T> {
   // bitwise identical for any number of threads.
   double grad_norm() const;
 
-  // The option `lr`, or the rate set by `set_learning_rate` before the first step.
+  // Returns the option `lr`, or the rate set by `set_learning_rate` before the first step.
   double initial_learning_rate() const { return initial_learning_rate_; }
   // Returns the learning rate of the next step. Checkpoints store it relative to the initial rate:
   // an optimizer that loads a checkpoint but has twice the initial rate continues with twice the
@@ -66,9 +66,9 @@ class WEFT_API Optimizer : public Stateful<T> {
   // Sets the rate from the next step on and keeps the initial rate. Used by schedules. Throws
   // ValueError for a rate that is negative or not finite.
   void schedule_learning_rate(double learning_rate);
-  // The number of updates, including updates in which some parameters had no gradient.
+  // Returns the number of updates, including updates in which some parameters had no gradient.
   std::int64_t steps() const { return steps_; }
-  // The parameters that the optimizer updates, each once.
+  // Returns the parameters that the optimizer updates, each once.
   const NamedParameters<T>& parameters() const { return elements_.parameters(); }
 
   // Returns one line with the type, its options including `initial_learning_rate()`, and the
@@ -82,7 +82,7 @@ class WEFT_API Optimizer : public Stateful<T> {
     return name == "initial_learning_rate";
   }
 
-  // The elements that `step` updates. Initially all elements, one slice per parameter.
+  // Returns the elements that `step` updates. Initially all elements, one slice per parameter.
   const OptimizerSlices<T>& slices() const { return slices_; }
   // Whether `slices` are all elements, as initially.
   bool is_whole() const { return slices_.sequence.slices() == elements_.sequence().slices(); }
@@ -123,7 +123,7 @@ class WEFT_API Optimizer : public Stateful<T> {
   // `non_negative` is set, `check_state` throws ValueError, naming the parameter, unless all
   // elements are ≥ 0. Throws Error for a ninth kind.
   void add_tensors(std::string name, bool non_negative = false);
-  // The number of kinds of state, added by `add_tensors`.
+  // Returns the number of kinds of state, added by `add_tensors`.
   std::size_t tensors() const { return states_.size(); }
 
  private:

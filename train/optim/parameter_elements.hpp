@@ -62,10 +62,10 @@ class WEFT_API ParameterElements {
   explicit ParameterElements(NamedParameters<T> parameters);
 
   const NamedParameters<T>& parameters() const { return parameters_; }  // each parameter once
-  // The sequence of all elements, one slice per parameter.
+  // Returns the sequence of all elements, one slice per parameter.
   const ElementSequence& sequence() const { return sequence_; }
   Index size() const { return sequence_.size(); }  // number of elements
-  // The shape of parameter i at construction.
+  // Returns the shape of parameter i at construction.
   const Shape& shape(std::size_t i) const { return shapes_[i]; }
 
   // Throws Error, naming `what` and the parameter, if a parameter was removed or replaced.
@@ -80,7 +80,7 @@ class WEFT_API ParameterElements {
   // The maximum number of ranges. The division into ranges depends only on the number of elements.
   // Sums over all elements add one sum per range, and each of several processes owns whole ranges.
   static constexpr Index most_ranges = 256;
-  // The number of ranges, at most most_ranges.
+  // Returns the number of ranges, at most most_ranges.
   Index num_ranges() const { return (size() + range_size() - 1) / range_size(); }
   // Returns the first element of a range; `size()` for range `num_ranges()`.
   Index range_begin(Index range) const { return std::min(range * range_size(), size()); }

@@ -35,7 +35,7 @@ void RMSprop<T>::update(std::size_t index, Index size, T* values, const T* grad,
   const auto decay = static_cast<T>(this->weight_decay(index));
   const auto momentum = static_cast<T>(options_.momentum);
   T* squares = state[mean_square];
-  // The direction of element i; its running mean is updated.
+  // Updates the running mean of element i, and returns the direction of its step.
   const auto direction = [=](Index i) {
     const T g = scale * grad[i] + decay * values[i];
     squares[i] = alpha * squares[i] + one_minus_alpha * g * g;

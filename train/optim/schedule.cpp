@@ -93,7 +93,7 @@ Schedule one_cycle_schedule(const OneCycleOptions& options) {
             const double start = options.peak / options.start_divisor;
             const double end = start / options.end_divisor;
             const double total = static_cast<double>(options.total_steps);
-            // As torch counts: the first step is at 0, the last at total - 1.
+            // Like torch, counts steps from 0 to total - 1.
             const double at = std::min(static_cast<double>(step - 1), total - 1.0);
             const double top = options.pct_start * total - 1.0;
             const auto between = [](double from, double to, double done) {

@@ -19,7 +19,7 @@ class WEFT_API Schedule {
 
   // Returns the learning rate of a step.
   double operator()(std::int64_t step) const { return learning_rate_(step); }
-  // The kind of schedule and its options, for example "constant, lr 0.001".
+  // Returns the kind of schedule and its options, for example "constant, lr 0.001".
   const std::string& description() const { return description_; }
 
  private:

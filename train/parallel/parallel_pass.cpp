@@ -10,7 +10,8 @@
 
 namespace weft {
 
-// One part: its tape and its gradients. The first one adds to the parameters' own gradients.
+// The tape and the gradients of a part. The first part adds to the gradients of the parameters
+// directly.
 template <class T>
 class ParallelPass<T>::Part final : public GradientTarget<T> {
  public:
@@ -36,7 +37,8 @@ class ParallelPass<T>::Part final : public GradientTarget<T> {
     std::fill(uses_.begin(), uses_.end(), 0);
     is_watched_ = false;
   }
-  // A backward that the loss function runs itself is not the last one.
+  // Call before the backward pass of the loss. A backward pass that the loss function runs itself
+  // does not complete gradients.
   void begin_backward() {
     is_watched_ = pass_.on_complete_ != nullptr;
     for (std::size_t number = 0; is_watched_ && number < uses_.size(); ++number)
@@ -54,8 +56,8 @@ class ParallelPass<T>::Part final : public GradientTarget<T> {
 
  private:
   ParallelPass& pass_;
-  std::vector<GradientAccumulator<T>> own_;  // of each parameter; none in the first part
-  std::vector<Index> uses_;                  // that backward has not passed
+  std::vector<GradientAccumulator<T>> own_;  // one for each parameter; empty in the first part
+  std::vector<Index> uses_;  // uses of each parameter that backward has yet to reach
   bool is_watched_ = false;
 };
 
@@ -147,7 +149,7 @@ void ParallelPass<T>::prepare_sum(std::size_t parameter) {
   for (const auto& [to, from] : additions_) {
     if (sum_of(from, parameter).empty()) continue;
     GradientAccumulator<T>& sum = sum_of(to, parameter);
-    // Adding to -0 gives the other number, whatever its sign.
+    // -0 + x is x for every x, including 0 and -0.
     const Shape& shape = elements_.shape(parameter);
     if (const Gradient<T> gradient = sum.gradient(shape); gradient.fresh)
       std::fill(gradient.values.begin(), gradient.values.end(), -T{0});

@@ -41,7 +41,7 @@ class WEFT_API ParallelPass {
   ParallelPass& operator=(const ParallelPass&) = delete;
 
   Index max_parts() const { return max_parts_; }  // the maximum number of parts of a batch
-  // The elements of all parameters.
+  // Returns the elements of all parameters.
   const ParameterElements<T>& elements() const { return elements_; }
 
   // Calls loss(tape, part) concurrently for parts [0, parts), runs backward for each, and adds the
@@ -77,16 +77,16 @@ class WEFT_API ParallelPass {
   // see `begin`.
   double sum_gradients();
 
-  // The losses of the parts computed by this process. This function and the next three are for the
-  // exchange with other processes, instead of `sum_gradients`; parameters are numbered as in
-  // `elements`.
+  // Returns the losses of the parts computed by this process. This function and the next three are
+  // for the exchange with other processes, instead of `sum_gradients`; parameters are numbered as
+  // in `elements`.
   std::span<const double> losses() const { return losses_; }
   // Prepares the memory for the sum of a parameter's gradients. Call before `sum_elements`.
   void prepare_sum(std::size_t parameter);
   // Adds elements [begin, end) of a parameter's gradients over the parts of this process, as far as
   // the order of addition allows without gradients of other processes.
   void sum_elements(std::size_t parameter, Index begin, Index end);
-  // The sum of a parameter's gradients over the parts that start with part `first`.
+  // Returns the sum of a parameter's gradients over the parts that start with part `first`.
   GradientAccumulator<T>& sum_of(Index first, std::size_t parameter);
 
  private:

@@ -22,7 +22,7 @@ ProcessGroup::ProcessGroup(std::unique_ptr<Transport> transport)
 }
 
 ProcessGroup::~ProcessGroup() {
-  // Finalizing would wait for processes that wait for this one.
+  // Finalizing would wait for the other processes, which may be waiting for this process.
   if (transport_ && size_ > 1 && std::uncaught_exceptions() > exceptions_)
     transport_->skip_finalizing();
 }
@@ -39,7 +39,7 @@ int ProcessGroup::abort(const std::string& message, int exit_status) const {
   }
   std::cout << std::flush;
   if (!is_root()) std::this_thread::sleep_for(std::chrono::seconds(1));
-  // At once, so that lines of several processes do not mix.
+  // Writes the line in one piece, so that lines of several processes do not mix.
   std::cerr << (is_root() ? message + '\n'
                           : str_cat("process ", rank_ + 1, " of ", size_, ": ", message, '\n'))
             << std::flush;

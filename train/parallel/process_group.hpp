@@ -72,10 +72,10 @@ class WEFT_API ProcessGroup {
   // Waits for bytes from process `from`. Throws Error if the process cannot be reached.
   void receive(std::span<std::byte> bytes, int from);
 
-  // The number of bytes of gradients and weights that this process has sent.
+  // Returns the number of bytes of gradients and weights that this process has sent.
   std::int64_t bytes_sent() const;
 
-  // Null if the process is alone.
+  // Returns the connection to the other processes; null if the process is alone.
   Transport* transport() const { return transport_.get(); }
 
  private:

@@ -24,7 +24,7 @@ std::string token_text(const json& token) {
   return token.is_string() ? token.get<std::string>() : "";
 }
 
-// Returns the template. If there are several, returns the one called "default".
+// Returns the template. A list contains named templates; "default" is used.
 std::string template_text(const json& value) {
   if (value.is_array())
     for (const json& one : value)

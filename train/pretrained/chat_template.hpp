@@ -35,6 +35,7 @@ struct ChatMessage {
 //   startswith, strip, title and upper of strings, and get, items, keys and values of dicts;
 // - the functions dict, namespace, raise_exception, range and strftime_now;
 // - the operators of Python except /, // and **.
+//
 // Everything else throws a ValueError that names the unsupported element. Copies share the
 // template; several threads may use it at the same time.
 //   const auto chat = ChatTemplate::load("SmolLM2-135M-Instruct");

@@ -65,7 +65,8 @@ json required_entries() {
 }
 
 // Entries that do not affect what trained adapters compute, and entries that AdapterConfig reads.
-// fan_in_fan_out describes how PEFT stores the base layer; the others configure initializations.
+// fan_in_fan_out describes how PEFT stores the base layer; the remaining entries configure
+// initializations.
 constexpr std::string_view known_entries =
     " alpha_pattern auto_mapping base_model_name_or_path corda_config eva_config exclude_modules "
     "fan_in_fan_out inference_mode init_lora_weights layers_pattern layers_to_transform "
@@ -73,8 +74,9 @@ constexpr std::string_view known_entries =
     "qalora_group_size r rank_pattern revision runtime_config target_modules task_type "
     "use_rslora ";
 
-// PEFT's initializations that do not change the weights of the base model. The others (pissa,
-// olora, corda, loftq, lora_ga) subtract something from them, even when adapters are loaded.
+// PEFT's initializations that do not change the weights of the base model. PEFT's other
+// initializations (pissa, olora, corda, loftq, lora_ga) subtract something from them, even when
+// adapters are loaded.
 constexpr std::string_view initializations[] = {"gaussian", "eva", "orthogonal", "mica"};
 
 void check_initialization(const json& kind) {
@@ -188,8 +190,8 @@ class AdapterConfig {
   json config_;
 };
 
-// The linear layers of a model, by their names in the adapters' file. The names are those of the
-// first layout that contains all of them, or else of the last layout.
+// The linear layers of a model, by their names in the adapters' file. Uses the first layout that
+// contains all names in the file, or else the last layout.
 template <class T>
 struct AdaptedLayers {
   std::map<std::string, NamedLinear<T>> found;
@@ -298,7 +300,7 @@ Index load_lora(const fs::path& folder, Module<T>& model) {
   for (const std::string& path : file.datasets()) {
     const std::string name = path.substr(1);
     if (!name.starts_with(prefix) || !(name.ends_with(a_end) || name.ends_with(b_end)))
-      fail_on_file(weights, prefix + "…" + a_end + " and …" + b_end, name);
+      fail_on_file(weights, "only names " + prefix + "…" + a_end + " and …" + b_end, name);
     names.insert(name.substr(prefix.size(), name.size() - prefix.size() - a_end.size()));
   }
   const auto all_layers = named_linear_layers(model);

@@ -12,7 +12,7 @@
 namespace weft {
 
 // Writes the model's adapters (see add_lora) to a folder in PEFT's format. `layout` determines the
-// layer names: `pytorch` keeps the model's names; `llama`, for example, writes those of Hugging
+// layer names: `pytorch` keeps the model's names; `llama`, for example, writes the names of Hugging
 // Face's Llama. `base` is the folder of the base model, which PEFT looks up. Throws ValueError if
 // the model has no adapters, or if the layout has no name for an adapted layer, packs it with other
 // layers, or transposes it. Throws FileError if writing fails.
@@ -31,6 +31,7 @@ WEFT_API void save_lora(const std::filesystem::path& folder, const Module<T>& mo
 // - if an adapter belongs to a layer that the model does not have, that has a different size, or
 //   that is not in target_modules;
 // - if only some blocks have an adapter for a target layer.
+//
 // Throws ValueError if a layer already has an adapter. On error, the model is unchanged.
 //   load_lora("adapter", gpt);
 //   merge_lora(gpt);

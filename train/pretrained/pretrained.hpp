@@ -48,6 +48,7 @@ struct LoadModelOptions {
 //   config.json with the model type gpt2, llama, mistral, qwen2, qwen3, gpt_neox or bloom. Entries
 //   of config.json have the same meaning and defaults as in transformers 5. See Tokenizer::load for
 //   the tokenizer.
+//
 // Throws FileError, naming the file, if a file cannot be read; if a checkpoint contains a different
 // model, or does not contain the model's options because weft 0.2 wrote it; if config.json contains
 // a different type, an unknown entry or a value that Gpt does not support ("rope_scaling": yarn,
@@ -90,7 +91,8 @@ struct SavePretrainedOptions {
 // the types that load_gpt supports, and model.safetensors. Creates the folder if it does not exist.
 // Throws ValueError if the Gpt has options that none of these types supports, and FileError if
 // writing fails.
-//   save_pretrained("fine_tuned", gpt.model, {.eos_token_ids = gpt.eos_token_ids});
+//   const auto gpt = load_gpt("gpt2");
+//   save_pretrained("copy", gpt.model, {.eos_token_ids = gpt.eos_token_ids});
 template <class T>
 WEFT_API void save_pretrained(const std::filesystem::path& folder, const Gpt<T>& model,
                               const SavePretrainedOptions& options = {});

@@ -16,7 +16,7 @@
 namespace weft {
 namespace {
 
-// The smallest of a few times.
+// Runs a function several times and returns the shortest time.
 template <class Run>
 double best_seconds(const Run& run) {
   double best = 1e9;
@@ -85,8 +85,8 @@ const MachineLimits& Profile::limits() const { return recorder_->limits; }
 
 namespace {
 
-// The share of its time that the machine would need at least; at most 1, as caches are faster than
-// the memory that `limits` was measured on.
+// Returns the shortest possible time on the machine, divided by the measured time. At most 1,
+// because caches are faster than the memory that `limits` was measured with.
 double share_of_limit(const ProfileRow& row, const MachineLimits& limits) {
   const double least =
       std::max(row.flops / limits.flops_per_second, row.bytes / limits.bytes_per_second);
@@ -137,7 +137,8 @@ std::string Profile::operation_table() const {
 
 namespace {
 
-// A layer, or the layers at the same place in the elements of a list: "blocks.*.attention".
+// A line of a table: a layer, or the layers at the same place in the elements of a list,
+// "blocks.*.attention".
 struct LayerLine {
   std::string text;  // the name within the layer that contains it, indented
   std::string type;

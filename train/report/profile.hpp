@@ -142,7 +142,7 @@ class WEFT_API Profile final : public TapeObserver {
   std::unique_ptr<ProfileRecorder> recorder_;
 };
 
-// Returns a table of what a pass of a model costs, before it is trained: the tree of layers, each
+// Returns a table of the costs of a pass, before the model is trained: the tree of layers, each
 // with the shape of its result, its number of parameters, the FLOPs of its matrix products in
 // forward, and the memory that it keeps for backward. `pass` runs the model on the given tape.
 // Throws ValueError for an empty function.

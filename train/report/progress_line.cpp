@@ -18,7 +18,7 @@ std::string fixed(double value, int digits) {
   return str_cat(std::fixed, std::setprecision(digits), value);
 }
 
-// "2.0e-3"
+// Returns a number such as "2.0e-3".
 std::string scientific(double value, int digits = 1) {
   std::string text = str_cat(std::scientific, std::setprecision(digits), value);
   if (const auto exponent = text.find_first_of("+-", 1);
@@ -31,14 +31,14 @@ std::string decimal(double value) {
   return std::abs(value) >= 1000.0 ? scientific(value) : fixed(value, 2);
 }
 
-// Three significant digits: "0.834", "12.3", "3.00e-4".
+// Returns a number with three significant digits: "0.834", "12.3", "3.00e-4".
 std::string significant(double value) {
   if (std::abs(value) >= 1000.0) return scientific(value);
   if (value != 0.0 && std::abs(value) < 0.001) return scientific(value, 2);
   return str_cat(std::showpoint, std::setprecision(3), value);
 }
 
-// "950", "1.5k", "15k", "1.2M"
+// Returns a number such as "950", "1.5k", "15k" or "1.2M".
 std::string thousands(double value) {
   const char* unit = "";
   for (const char* next : {"k", "M", "G"}) {
@@ -49,7 +49,7 @@ std::string thousands(double value) {
   return fixed(value, *unit && value < 9.95 ? 1 : 0) + unit;
 }
 
-// "6:41", "1:06:41"
+// Returns a duration such as "6:41" or "1:06:41".
 std::string duration(double seconds) {
   const auto total = static_cast<long>(std::clamp(seconds, 0.0, 3.6e6));
   const auto two = [](long value) { return str_cat(std::setfill('0'), std::setw(2), value); };
@@ -57,7 +57,7 @@ std::string duration(double seconds) {
                       : str_cat(total / 3600, ':', two(total / 60 % 60), ':', two(total % 60));
 }
 
-// "[===>    ]", `width` columns in all.
+// Returns a progress bar, "[===>    ]", of `width` columns.
 std::string bar(double progress, std::size_t width) {
   const std::size_t inner_width = width - 2;
   const auto filled =
@@ -68,7 +68,7 @@ std::string bar(double progress, std::size_t width) {
   return str_cat("[", text, "]");
 }
 
-// The file descriptor of a stream; -1 when it is not one of the standard streams.
+// Returns the file descriptor of a standard stream; -1 for other streams.
 int descriptor(const std::ostream* stream) {
   if (stream == &std::cout) return STDOUT_FILENO;
   if (stream == &std::cerr || stream == &std::clog) return STDERR_FILENO;
@@ -136,7 +136,7 @@ void ProgressLine::message(const std::string& text) {
   if (!output_) return;
   if (drawn_) *output_ << "\r\033[K";
   drawn_ = false;
-  // In a file, a message tells what the progress line would.
+  // If the output is a file, a message replaces the next progress line.
   next_report_ = Clock::now() + std::chrono::seconds(terminal_ ? 0 : 30);
   *output_ << text << std::endl;
 }

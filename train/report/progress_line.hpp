@@ -20,7 +20,7 @@ struct ProgressReport {
   double learning_rate = 0.0;         // learning rate of the step
   double grad_norm = 0.0;             // gradient norm before clipping
   double labels_per_second = 0.0;     // labels processed per second
-  std::string label_unit = "tokens";  // what labels are; see `label_unit`
+  std::string label_unit = "tokens";  // name of the labels; see `label_unit`
   double seconds_left = 0.0;          // estimated time left; shown if finite
 };
 
@@ -35,7 +35,8 @@ WEFT_API std::string progress_text(const ProgressReport& report, int width);
 // last step is always written.
 class WEFT_API ProgressLine {
  public:
-  // A null stream disables output. Only std::cout, std::cerr and std::clog can be terminals.
+  // Creates a progress line on a stream. A null stream disables output. Only std::cout, std::cerr
+  // and std::clog can be terminals.
   explicit ProgressLine(std::ostream* output);
   // Ends the progress line on a terminal.
   ~ProgressLine();

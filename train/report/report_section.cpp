@@ -58,7 +58,7 @@ void ReportSection::flame_graph(std::string title, const Profile& profile) {
   double* to = block.counts.data();
   const double milliseconds = 1e3 / static_cast<double>(std::max<std::int64_t>(profile.steps(), 1));
   const MachineLimits& limits = profile.limits();
-  // Layers as the model has them, the longest operation of each first.
+  // Layers are in the model's order; the operations of a layer start with the longest.
   for (const ProfileRow& layer : profile.layers())
     for (const ProfileRow& row : rows) {
       if (row.layer != layer.layer) continue;

@@ -66,7 +66,7 @@ class RecordCheck {
   static constexpr const char* settings_groups[] = {"configuration", "training", "data", "notes"};
 
  private:
-  // Null if the record has no such entry.
+  // Returns an entry, or null if there is none.
   static const Json* entry(const Json& parent, const std::string& name) {
     const auto found = parent.find(name);
     return found == parent.end() ? nullptr : &*found;
@@ -88,7 +88,7 @@ class RecordCheck {
     if (value && !value->is_string()) fail_on(within + name, "a string", *value);
   }
   void count(const Json& parent, const std::string& name, const std::string& within = "") const {
-    constexpr std::uint64_t most = std::uint64_t{1} << 53;  // all integers of JavaScript
+    constexpr std::uint64_t most = std::uint64_t{1} << 53;  // the largest integer of JavaScript
     const Json* const value = entry(parent, name);
     if (value && !(value->is_number_unsigned() && value->get<std::uint64_t>() <= most))
       fail_on(within + name, "an integer ≥ 0", *value);
@@ -115,8 +115,8 @@ void take(RunRecord& run, const Json& record) {
     run.best_step = record["best"]["step"].get<std::int64_t>();
     run.best_value = record["best"]["value"].get<double>();
   }
-  // If several groups contain a name, the first one counts: notes use the words of the command
-  // line.
+  // If several groups contain a name, the first group takes precedence. Notes come last, because
+  // they use the names of command-line options.
   std::set<std::string> names;
   for (const char* group : RecordCheck::settings_groups)
     if (record.contains(group))
@@ -124,7 +124,7 @@ void take(RunRecord& run, const Json& record) {
         if (names.insert(name).second) run.settings.emplace_back(name, value.get<std::string>());
 }
 
-// The name of the first value of validations: the column behind the trainer's own ones.
+// Returns the name of the first validation value: the column after the trainer's columns.
 std::string validation_name(const std::vector<NamedCurve>& curves) {
   return curves.size() > own_columns ? curves[own_columns].name : "";
 }
@@ -167,7 +167,7 @@ std::vector<std::pair<std::string, std::string>> recorded_notes(
       for (const auto& [name, value] : record["notes"].items())
         notes.emplace_back(name, value.get<std::string>());
   } catch (const std::exception&) {
-    // Another file: nothing is known.
+    // The file is not a record of a run.
     notes.clear();
   }
   return notes;

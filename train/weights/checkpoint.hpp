@@ -55,10 +55,10 @@ template <class T>
 WEFT_API void save_checkpoint(const std::filesystem::path& path, const Module<T>& model,
                               const std::type_identity_t<NamedStates<T>>& states = {});
 
-// Prepares a checkpoint like that of `save_checkpoint` without writing it. Calling `save` on the
-// result writes the present state of the objects, even if they change before then, and may run in
-// another thread. A tensor is copied only if it changes before it is written. Throws the same
-// exceptions as `save_checkpoint`, except for write errors.
+// Prepares a checkpoint without writing it. Takes the same arguments as `save_checkpoint`. Calling
+// `save` on the result writes the present state of the objects, even if they change before then,
+// and may run in another thread. A tensor is copied only if it changes before it is written. Throws
+// the same exceptions as `save_checkpoint`, except for write errors.
 template <class T>
 WEFT_API Hdf5Writer prepare_checkpoint(const std::filesystem::path& path, const Module<T>& model,
                                        const std::type_identity_t<NamedStates<T>>& states = {});

@@ -29,8 +29,8 @@ struct [[nodiscard]] ConvertWeightsReport {
 // one of `loadable_layouts()`. Throws FileError if the file cannot be read.
 WEFT_API std::string weights_layout(const TensorFile& file);
 
-// Returns the layouts that `convert_weights` can read: "weft", and those of `loadable_layouts()`
-// whose weights can be read without the model.
+// Returns the layouts that `convert_weights` can read: "weft", and each of `loadable_layouts()`
+// that can be read without the model.
 WEFT_API std::vector<std::string> convertible_layouts();
 
 // Reads the weights of a file in one of `convertible_layouts()` and writes them to `to`, like

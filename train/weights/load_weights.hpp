@@ -21,9 +21,9 @@ struct Rename {
 };
 
 // Options of load_weights. Names are dotted, such as "encoder.0.weight". Lists of names contain
-// regular expressions, each of which must match a whole name: {"head\\..*"} selects all parameters
-// of the head, {".*"} everything. A parameter with several names (tied weights) is selected if any
-// of its names matches.
+// regular expressions, and each expression must match a whole name: {"head\\..*"} selects all
+// parameters of the head, {".*"} everything. A parameter with several names (tied weights) is
+// selected if any of its names matches.
 struct LoadWeightsOptions {
   // The HDF5 group that contains the parameters. If empty, they are searched at the root, in
   // /model, and below each common prefix of all names in the file ("transformer/", "_orig_mod.").
@@ -40,7 +40,8 @@ struct LoadWeightsOptions {
   // to weft's names (as shown in error messages).
   //   {{"encoder.layer.(\\d+)", "blocks.$1"}}
   std::vector<Rename> rename = {};
-  // The parameters to load; the others keep their values. If empty, all parameters are loaded.
+  // The parameters to load; all other parameters keep their values. If empty, all parameters are
+  // loaded.
   std::vector<std::string> only = {};
   std::vector<std::string> except = {};  // parameters that keep their values
   // The prefix of the parameters' names in the file, such as "student.". It is matched literally

@@ -18,7 +18,7 @@ enum class Layout {
   // weft's layout: groups below /model.
   weft,
   // A PyTorch state_dict: with dotted names, "encoder.0.weight", or (`pytorch_nested`) with a group
-  // for each part of a name. Attention and transformer layers that torch.nn provides, too, get
+  // for each part of a name. Attention and transformer layers with an equivalent in torch.nn get
   // torch.nn's names and packed projections ("layers.0.self_attn.in_proj_weight"), with zeros for
   // biases that only the PyTorch layer has. All other layers keep the model's names.
   pytorch,

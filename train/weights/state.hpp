@@ -27,8 +27,8 @@ class WEFT_API State {
   // Registers a string without NUL.
   virtual void text(const std::string& name, std::string& value) = 0;
   // Registers a list of integers, which must already have the expected length. It is saved only if
-  // at least one of them is not 0; if the checkpoint does not contain the list, loading sets all of
-  // them to 0. Visitors that neither save nor load may ignore it.
+  // it contains a value other than 0. If the checkpoint does not contain the list, loading sets all
+  // values to 0. Visitors that neither save nor load may ignore it.
   virtual void list(const std::string& /*name*/, Tensor<std::int32_t>& /*values*/) {}
 };
 
@@ -44,7 +44,7 @@ class WEFT_API Stateful {
   // Registers all values that belong in a checkpoint, each once and always in the same order.
   virtual void state(State<T>& state) = 0;
   // For checkpoints written by weft 0.2: returns whether they may lack this entry, which then keeps
-  // its value when loaded. The empty name stands for the whole state.
+  // its value when loaded. An empty name means the whole state.
   virtual bool is_new_since_0_2(const std::string& /*name*/) const { return false; }
   // For checkpoints written by weft 0.2: returns whether only they contain this entry, which
   // loading then ignores.

@@ -170,8 +170,9 @@ TEST_CASE("atomic file: a second process that saves at the same time throws", "[
   const TemporaryFolder folder;
   const int other = ::open((folder / "file.saving").c_str(), O_CREAT | O_WRONLY, 0666);
   REQUIRE(::flock(other, LOCK_EX) == 0);
-  CHECK_THAT(error_of_writing(folder / "file", "text"),
-             Catch::Contains("expected one process saving the file, got two at the same time"));
+  CHECK_THAT(
+      error_of_writing(folder / "file", "text"),
+      Catch::Contains("expected a file that no other process is saving, got a file being saved"));
   ::close(other);
   CHECK(error_of_writing(folder / "file", "text").empty());
 }

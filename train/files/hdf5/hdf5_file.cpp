@@ -23,7 +23,7 @@ hdf5::ElementType element_type(hdf5::Metadata& metadata, const hdf5::ObjectHeade
 
 class Hdf5Source final : public hdf5::DatasetSource {
  public:
-  // Throws hdf5::StructureError unless the header is that of a dataset whose data are in the file.
+  // Throws hdf5::StructureError unless the header describes a dataset whose data are in the file.
   Hdf5Source(std::shared_ptr<const hdf5::SourceFile> file, std::string path,
              hdf5::Metadata& metadata, const hdf5::ObjectHeader& header)
       : DatasetSource(std::move(path), element_type(metadata, header)),

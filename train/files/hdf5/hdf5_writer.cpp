@@ -25,7 +25,7 @@ using hdf5::Location;
 
 namespace {
 
-// A floating-point type of 16 bits, which the library does not predefine.
+// Returns a 16-bit floating-point type, which the library does not predefine.
 Handle half_type(std::size_t exponent_bits, std::size_t mantissa_bits, std::size_t bias) {
   Handle type(H5Tcopy(H5T_IEEE_F32LE));
   H5Tset_fields(type, 15, mantissa_bits, exponent_bits, 0, mantissa_bits);
@@ -34,7 +34,7 @@ Handle half_type(std::size_t exponent_bits, std::size_t mantissa_bits, std::size
   return type;
 }
 
-// The type in the file; all supported machines are little-endian.
+// Returns the type in the file. All supported machines are little-endian.
 template <class T>
 Handle file_type(StorageType type = StorageType::same) {
   if constexpr (std::is_same_v<T, std::int32_t>) return Handle(H5Tcopy(H5T_STD_I32LE));
@@ -46,7 +46,7 @@ Handle file_type(StorageType type = StorageType::same) {
   return Handle(H5Tcopy(type == StorageType::float32 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE));
 }
 
-// The one element of a dataset or attribute.
+// The element of a dataset or attribute with one element.
 struct Scalar {
   Handle type;
   const void* data;
@@ -81,12 +81,12 @@ struct Hdf5Writer::State {
     dataset_properties = checked_handle(H5Pcreate(H5P_DATASET_CREATE), location, "memory");
     H5Pset_create_intermediate_group(link_properties, 1);
     H5Pset_obj_track_times(dataset_properties, false);
-    // Space in the file as soon as a dataset is created, for elements that `save` writes.
+    // Allocates space when a dataset is created, without filling it; `save` writes the elements.
     H5Pset_alloc_time(dataset_properties, H5D_ALLOC_TIME_EARLY);
     H5Pset_fill_time(dataset_properties, H5D_FILL_TIME_NEVER);
     file = hdf5::create_file(image, location);
   }
-  // Closing the file, last of all handles, changes it no more, and cannot fail.
+  // Freezes the image, so that closing the file does not change it and cannot fail.
   ~State() { image->freeze(); }
 
   void check_unfinished(const Location& location) const {
@@ -119,7 +119,7 @@ struct Hdf5Writer::State {
     tensors.push_back({address, std::move(object), std::move(write)});
   }
 
-  // Completes everything but the tensors, on the first call.
+  // Completes everything except the tensors. Does nothing after the first call.
   void finish() {
     if (finished) return;
     const LibraryLock lock;

@@ -43,7 +43,8 @@ inline std::string to_string(StorageType type) {
 //   writer.save();
 class WEFT_API Hdf5Writer {
  public:
-  // `save` will write to `path`. Throws FileError if `path` is empty or contains a NUL.
+  // Creates a writer. `save` will write to `path`. Throws FileError if `path` is empty or contains
+  // a NUL.
   explicit Hdf5Writer(const std::filesystem::path& path);
   Hdf5Writer(Hdf5Writer&&) noexcept;
   Hdf5Writer& operator=(Hdf5Writer&&) noexcept;

@@ -1,4 +1,4 @@
-// Classes of ASCII characters, which do not depend on the program's locale as those of <cctype> do.
+// Classes of ASCII characters. Unlike the functions of <cctype>, they do not depend on the locale.
 #pragma once
 
 namespace weft {

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The file that a path leads to through symbolic links.
+// Returns the file that a path refers to, following symbolic links.
 fs::path resolved(fs::path path) {
   std::error_code error;
   constexpr int max_links = 40;  // as in the kernel
@@ -30,7 +30,7 @@ fs::path resolved(fs::path path) {
   return path;
 }
 
-// The status of the file to replace; none if it is missing.
+// Returns the status of the file to replace, or nothing if there is no file.
 std::optional<struct stat> status_of(const fs::path& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
@@ -49,17 +49,17 @@ bool refers_to(const fs::path& path, const FileDescriptor& file) {
 }
 
 [[noreturn]] void fail_with_concurrent_save(const fs::path& path) {
-  fail_on_file(path, "one process saving the file", "two at the same time");
+  fail_on_file(path, "a file that no other process is saving", "a file being saved");
 }
 
-// Creates the temporary file, locked. One that a killed process left behind is removed.
+// Creates and locks the temporary file. Removes a file left behind by a killed process.
 FileDescriptor create_temporary(const fs::path& path, mode_t mode) {
   constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   for (int attempt = 0; attempt < 100; ++attempt) {
     FileDescriptor file(::open(path.c_str(), flags | O_WRONLY | O_CREAT | O_EXCL, mode));
     const bool created = file.valid();
     if (!created && errno == EEXIST) {
-      // It may have the permissions of a file that nobody writes.
+      // Opens it for reading only, because its permissions may not allow writing.
       file = FileDescriptor(::open(path.c_str(), flags | O_RDONLY));
       if (!file.valid() && errno == ENOENT) continue;
     }
@@ -74,7 +74,7 @@ FileDescriptor create_temporary(const fs::path& path, mode_t mode) {
   fail_with_concurrent_save(path);
 }
 
-// Gives a new file the group, permissions and owner of the one that it replaces.
+// Sets the group, permissions and owner of a new file to those of the replaced file.
 void keep_access(const fs::path& path, const FileDescriptor& file, const struct stat& replaced) {
   struct stat created {};
   if (::fstat(file.get(), &created) != 0) fail_with_errno(path, "read the status of");
@@ -86,13 +86,13 @@ void keep_access(const fs::path& path, const FileDescriptor& file, const struct 
   }
   if ((created.st_mode & 0777) != mode && ::fchmod(file.get(), mode) != 0)
     fail_with_errno(path, "keep the permissions of");
-  // Only root may do this; the file of anyone else becomes theirs.
+  // Only root can keep the owner. For other users, the file becomes theirs.
   if (created.st_uid != replaced.st_uid && ::fchown(file.get(), replaced.st_uid, unchanged) != 0)
     return;
 }
 
-// Makes the renaming durable in case of a power failure. As in PostgreSQL, file systems that
-// cannot do this for a directory are used as they are.
+// Makes the renaming durable in case of a power failure. Like PostgreSQL, accepts file systems that
+// cannot sync directories.
 void sync_directory(const fs::path& path, const FileDescriptor& directory) {
   if (::fsync(directory.get()) == 0) return;
   if (errno == EINVAL || errno == EBADF || errno == ENOTSUP || errno == ENOSYS) return;
@@ -148,9 +148,9 @@ void AtomicFile::commit() {
   const auto& [target, temporary, replaced, directory, file, renamed] = *state_;
   if (replaced) keep_access(target, file, *replaced);
   if (::fsync(file.get()) != 0) fail_with_errno(target, "sync");
-  // Under its new name other processes may read it immediately.
+  // Other processes may read the file as soon as it has its new name.
   if (!file.lock_shared()) fail_with_concurrent_save(target);
-  // The old file gets the temporary name, where the file system can exchange names.
+  // Gives the old file the temporary name, if the file system can exchange names.
   const bool exchanged = replaced && exchange(temporary, target);
   if (!exchanged && ::rename(temporary.c_str(), target.c_str()) != 0)
     fail_with_errno(target, "replace");

@@ -9,13 +9,13 @@
 namespace weft {
 namespace {
 
-constexpr std::size_t buffer_bytes = 256 << 10;  // stays in the cache until it is written
+constexpr std::size_t buffer_bytes = 256 << 10;  // small enough to remain in the cache
 
 constexpr std::string_view prefix = "\nweft xxh128 ";
 
 std::string checksum_line(const Xxh128& contents) { return str_cat(prefix, contents.text(), '\n'); }
 
-// The last bytes of a file, if it is long enough for a checksum line.
+// Returns the last bytes of a file, if it is long enough for a checksum line.
 std::string last_line(const RandomAccessFile& file) {
   std::string line(checksum_line_size, '\0');
   const bool is_long = file.size() >= line.size();

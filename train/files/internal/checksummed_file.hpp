@@ -24,7 +24,7 @@ class ChecksummedFile {
  public:
   explicit ChecksummedFile(const std::filesystem::path& path);
 
-  // The number of bytes written so far.
+  // Returns the number of bytes written so far.
   std::uint64_t size() const { return size_; }
   void write(std::span<const std::byte> bytes);
   // Appends the checksum line, and replaces the old file.
@@ -35,7 +35,7 @@ class ChecksummedFile {
 
   AtomicFile file_;
   Xxh128 hash_;
-  std::vector<std::byte> buffer_;  // written, but not in the file yet
+  std::vector<std::byte> buffer_;  // bytes that are not in the file yet
   std::uint64_t size_ = 0;
 };
 

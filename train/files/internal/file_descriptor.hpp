@@ -25,9 +25,9 @@ class FileDescriptor {
   bool valid() const { return descriptor_ >= 0; }
   int get() const { return descriptor_; }
 
-  // Non-blocking locks (see flock(2)), released with the descriptor. Return false when another
-  // process, or another descriptor of this one, holds a conflicting lock; never on file systems
-  // without locks.
+  // Acquire a lock without waiting (see flock(2)). The lock is released with the descriptor. Return
+  // false if another descriptor, of any process, holds a conflicting lock. File systems without
+  // locks never report a conflict.
   bool lock_shared() const;
   bool lock_exclusive() const;
 
@@ -53,8 +53,7 @@ WEFT_API std::string quoted(const std::filesystem::path& path);
 // Throws FileError with the message `"path": expected …, got …`.
 [[noreturn]] WEFT_API void fail_on_file(const std::filesystem::path& path,
                                         const std::string& expected, const std::string& got);
-// Throws FileError with the message `cannot ACTION "path": REASON`, where the reason is that of
-// `errno`.
+// Throws FileError with the message `cannot ACTION "path": REASON`. The reason describes `errno`.
 [[noreturn]] void fail_with_errno(const std::filesystem::path& path, const char* action);
 
 }  // namespace weft

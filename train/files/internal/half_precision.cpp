@@ -5,7 +5,7 @@
 namespace weft {
 namespace {
 
-constexpr int mantissa_bits = 10;  // of float16; float has 13 more
+constexpr int mantissa_bits = 10;  // in float16; float has 13 more
 constexpr std::uint32_t infinity = 0x7F800000;
 
 }  // namespace
@@ -31,7 +31,7 @@ std::uint16_t float16_of(float value) {
   if (magnitude >= std::bit_cast<std::uint32_t>(65520.0f))  // rounds beyond the largest, 65504
     return static_cast<std::uint16_t>(sign | 0x7C00);
   if (magnitude < std::bit_cast<std::uint32_t>(0x1p-14f)) {
-    // Subnormal: adding 1/2 leaves a multiple of 2^-24 in the last bits, rounded by the addition.
+    // The result is subnormal. Adding 1/2 rounds it to a multiple of 2^-24, in the last bits.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<std::uint16_t>(
         sign | (std::bit_cast<std::uint32_t>(shifted) - std::bit_cast<std::uint32_t>(0.5f)));

@@ -7,10 +7,11 @@
 
 namespace weft {
 
-// Exact.
+// Return the number that 16 bits represent.
 float float_of_float16(std::uint16_t bits);
 
-// Rounded to nearest, ties to even. Values beyond the largest number become infinite.
+// Return the bits of the nearest 16-bit number, with ties to even. Values beyond the largest number
+// become infinite.
 std::uint16_t float16_of(float value);
 
 }  // namespace weft

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t max_levels = 100;
 
-// Makes the value from the events of nlohmann's parser, whose own handlers keep the last of several
-// values of one name, and with a callback compare each value with all of its siblings.
+// Builds the value from the events of nlohmann's parser. The parser's own handlers accept repeated
+// names, and with a callback take quadratic time.
 template <class Json>
 class JsonBuilder {
  public:
@@ -57,7 +57,7 @@ class JsonBuilder {
  private:
   struct Open {
     Json* value;
-    std::set<std::string> names;  // of an object
+    std::set<std::string> names;  // the names used so far, for an object
   };
 
   bool add(Json value) { return place(std::move(value)) != nullptr; }
@@ -71,7 +71,8 @@ class JsonBuilder {
     open_.pop_back();
     return true;
   }
-  // Moves a value to its place, which stays where it is until the next sibling is placed.
+  // Adds a value to its parent, and returns its address, which is valid until its next sibling is
+  // added.
   Json* place(Json value) {
     if (open_.empty()) return &(result_ = std::move(value));
     Json& parent = *open_.back().value;
@@ -80,7 +81,8 @@ class JsonBuilder {
       return &parent.back();
     }
     auto& object = parent.template get_ref<typename Json::object_t&>();
-    if constexpr (std::is_same_v<Json, nlohmann::ordered_json>)  // its emplace would look at all
+    // The emplace function of ordered_json takes linear time.
+    if constexpr (std::is_same_v<Json, nlohmann::ordered_json>)
       return &object.emplace_back(std::move(name_), std::move(value)).second;
     else
       return &object.emplace(std::move(name_), std::move(value)).first->second;
@@ -88,7 +90,7 @@ class JsonBuilder {
 
   std::string_view text_;
   Json result_;
-  std::string name_;  // of the next value of an object
+  std::string name_;  // the name of the next value in an object
   std::vector<Open> open_;
 };
 
@@ -97,7 +99,7 @@ class JsonBuilder {
 template <class Json>
 Json read_json(std::string_view text) {
   JsonBuilder<Json> builder(text);
-  // The parser takes a NUL for the end.
+  // The parser would treat a NUL as the end.
   if (const std::size_t nul = text.find('\0'); nul != text.npos) builder.fail_at(nul + 1);
   Json::sax_parse(text.begin(), text.end(), &builder);
   return builder.result();

@@ -9,10 +9,10 @@
 
 namespace weft {
 
-// Parses a string that is one JSON value in UTF-8. Throws ValueError, with the position of the
-// error, for any other string, including bytes after the value, a NUL, a repeated name in an object
-// (any of its values might be meant), more than 100 levels (other functions are recursive) and a
-// number out of the range of double. Takes time proportional to n log n.
+// Parses a string that is a single JSON value in UTF-8. Throws ValueError, with the position of the
+// error, for all other strings: for bytes after the value, a NUL, a repeated name in an object (it
+// is ambiguous), more than 100 levels (other functions are recursive), and a number out of the
+// range of double. Takes O(n log n) time.
 template <class Json = nlohmann::json>
 Json read_json(std::string_view text);
 

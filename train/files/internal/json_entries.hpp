@@ -24,7 +24,7 @@ inline const nlohmann::json& entry(const nlohmann::json& object, std::string_vie
 }
 
 // Returns the entry as a T (bool, std::int64_t, double, std::string), or `otherwise` if it is
-// missing or null. Throws ValueError for another type.
+// missing or null. Throws ValueError for a different type.
 template <class T>
 T entry_or(const nlohmann::json& object, std::string_view name, T otherwise) {
   const nlohmann::json& value = entry(object, name);
@@ -43,7 +43,7 @@ T entry_or(const nlohmann::json& object, std::string_view name, T otherwise) {
   return value.template get<T>();
 }
 
-// Returns a required entry as a T. Throws ValueError if it is missing or has another type.
+// Returns a required entry as a T. Throws ValueError if it is missing, null or of a different type.
 template <class T>
 T required_entry(const nlohmann::json& object, std::string_view name) {
   if (entry(object, name).is_null()) fail<ValueError>(std::string(name), "an entry", "none");

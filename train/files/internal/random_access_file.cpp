@@ -14,7 +14,7 @@ namespace weft {
 RandomAccessFile::RandomAccessFile(const std::filesystem::path& path) {
   check_path(path);
   struct stat status {};
-  // Opening a device may have effects, and opening a pipe waits for a process that writes to it.
+  // Checks the type first: opening a device may have side effects, and opening a pipe blocks.
   if (::stat(path.c_str(), &status) == 0) check_regular(path, status, "a regular file");
   descriptor_ = FileDescriptor(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!descriptor_.valid() || ::fstat(descriptor_.get(), &status) != 0)
@@ -29,7 +29,7 @@ bool RandomAccessFile::read(std::uint64_t offset, std::span<std::byte> bytes) co
     const ssize_t got =
         ::pread(descriptor_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;  // the file may have been cut short
+    if (got <= 0) return false;  // the file may have been truncated
     bytes = bytes.subspan(static_cast<std::size_t>(got));
     offset += static_cast<std::uint64_t>(got);
   }

@@ -22,7 +22,7 @@ class RandomAccessFile {
   explicit RandomAccessFile(const std::filesystem::path& path);
 
   const FileDescriptor& descriptor() const { return descriptor_; }
-  // The size in bytes when the file was opened.
+  // Returns the size in bytes when the file was opened.
   std::uint64_t size() const { return size_; }
   // Fills `bytes` with the contents from `offset` on. Returns false if the file is shorter or
   // cannot be read.

@@ -1,6 +1,6 @@
 #include "train/files/internal/xxh128.hpp"
 
-// As inline functions, so that there is nothing to link with.
+// Includes xxHash as inline functions, so that no library must be linked.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -18,9 +18,9 @@ class Xxh128 {
   Xxh128(const Xxh128&) = delete;
   Xxh128& operator=(const Xxh128&) = delete;
 
-  // Adds bytes. The hash does not depend on how the bytes are divided into calls.
+  // Adds bytes. Adding them in several calls produces the same hash.
   void add(std::span<const std::byte> bytes);
-  // The hash of all bytes added: as 32 hexadecimal digits, and its lower 64 bits.
+  // Return the hash of all bytes added: as 32 hexadecimal digits, and its lower 64 bits.
   std::string text() const;
   std::uint64_t value() const;
 

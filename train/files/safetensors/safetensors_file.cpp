@@ -23,7 +23,7 @@ using hdf5::ElementType;
 using hdf5::fail_structure;
 using nlohmann::json;
 
-// A type of safetensors.
+// A type in the safetensors format.
 struct StoredType {
   ElementType element;
   std::uint64_t bits;
@@ -89,10 +89,10 @@ class SafetensorsSource final : public hdf5::DatasetSource {
  private:
   std::shared_ptr<const OpenShard> file_;
   Shape shape_;
-  std::uint64_t begin_;  // in the file
+  std::uint64_t begin_;  // position of the data in the file
 };
 
-// The object that a text is.
+// Parses a JSON object. Throws StructureError, naming `what`, for other strings.
 json object_in(const std::string& text, const char* what) {
   json object;
   try {
@@ -110,12 +110,12 @@ std::uint64_t unsigned_number(const json& value, const char* what) {
   return value.get<std::uint64_t>();
 }
 
-// A tensor of the header.
+// A tensor listed in the header.
 struct Entry {
   std::string name;
   StoredType type;
   Shape shape;
-  std::uint64_t begin, end;  // in the data
+  std::uint64_t begin, end;  // positions in the data
 };
 
 Entry entry_of(const std::string& name, const json& value) {
@@ -156,7 +156,7 @@ void check_metadata(const json& value) {
   if (!is_texts) fail_structure("an object of strings as __metadata__", shown(value));
 }
 
-// Throws unless the tensors fill the data, one after the other.
+// Throws StructureError unless the tensors fill the data without gaps or overlaps.
 void check_places(std::vector<Entry>& entries, std::uint64_t size) {
   std::ranges::sort(entries, {},
                     [](const Entry& entry) { return std::pair(entry.begin, entry.end); });
@@ -198,7 +198,7 @@ struct SafetensorsFile::State {
       if (const json& metadata = entry(index, "metadata");
           !metadata.is_null() && !metadata.is_object())
         fail_structure("an object as metadata", shown(metadata));
-      std::map<std::string, std::set<std::string>> names;  // by file
+      std::map<std::string, std::set<std::string>> names;  // names of tensors, by file
       for (const auto& [name, file] : map->items()) {
         const std::string text_of_file = file.is_string() ? file.get<std::string>() : "";
         const bool is_name = fs::path(text_of_file).filename() == text_of_file &&
@@ -211,7 +211,8 @@ struct SafetensorsFile::State {
     });
   }
 
-  // Throws unless the file has these tensors and no others, when they are given.
+  // Adds the tensors of a file. If `expected` is not null, throws unless the file contains exactly
+  // these tensors.
   void add_file(const fs::path& file_path, const std::set<std::string>* expected) {
     hdf5::at({file_path}, [&] {
       const auto file =

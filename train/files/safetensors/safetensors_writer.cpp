@@ -58,7 +58,7 @@ void SafetensorsWriter::save() {
                     {"data_offsets", {begin, end}}};
   }
   std::string text = header.dump();
-  constexpr std::size_t alignment = 8;  // of the data in the file
+  constexpr std::size_t alignment = 8;  // alignment of the data in the file
   text.resize((text.size() + alignment - 1) / alignment * alignment, ' ');
   std::array<std::byte, 8> size;
   for (std::size_t i = 0; i < size.size(); ++i)

@@ -16,7 +16,7 @@ namespace weft {
 // ("format": "pt"). Equal contents produce equal bytes. Nothing is written before `save`.
 class WEFT_API SafetensorsWriter {
  public:
-  // `save` will write to `path`.
+  // Creates a writer. `save` will write to `path`.
   explicit SafetensorsWriter(std::filesystem::path path) : path_(std::move(path)) {}
 
   // Adds a tensor that is created by `make` during `save`, so that only one such tensor exists at a

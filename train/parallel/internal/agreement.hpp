@@ -24,7 +24,7 @@ struct EndVote {
 };
 
 // Returns the vote of all processes: a signal or a stop in one process ends training in all of
-// them. Of several exit statuses, the largest counts.
+// them. If exit statuses differ, the largest is returned.
 EndVote common_vote(ProcessGroup& processes, const EndVote& own);
 
 }  // namespace weft

@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-// The elements of a slice, in the tensor of its whole parameter.
+// Returns the elements of a slice, given the tensor of its whole parameter.
 auto elements_of(auto& tensor, const ElementSlice& slice) {
   return tensor.values().subspan(static_cast<std::size_t>(slice.begin),
                                  static_cast<std::size_t>(slice.size()));

@@ -14,18 +14,18 @@ namespace weft {
 template <class T>
 class DividedOptimizer {
  public:
-  // `owned` contains the elements of each process. Throws Error if the optimizer is already
-  // divided.
+  // Divides the optimizer. `owned` contains the elements of each process. Throws Error if the
+  // optimizer is already divided.
   DividedOptimizer(ProcessGroup& processes, Optimizer<T>& optimizer,
                    std::vector<ElementSequence> owned);
 
   // Calls `work` while the root process has the whole state, for `Optimizer::state`.
   void with_whole_state(const std::function<void()>& work);
-  // All processes get the whole state and update all elements again.
+  // Sends the whole state to all processes, which then update all elements again.
   void allgather_state();
 
  private:
-  // The whole state, in all processes or in the first one only.
+  // Returns the whole state: in all processes if `in_all`, otherwise in the root process.
   OptimizerSlices<T> gather(bool in_all) const;
 
   ProcessGroup& processes_;

@@ -11,7 +11,8 @@
 namespace weft {
 namespace {
 
-// Elements of a bucket: eight buckets of a model, but messages of neither a few KB nor many MB.
+// Returns the number of elements of a bucket: about an eighth of the model, but limited so that
+// messages are neither very small nor very large.
 Index bucket_size(Index elements) {
   return std::clamp<Index>(elements / 8, Index{1} << 16, Index{1} << 20);
 }
@@ -45,7 +46,8 @@ Index GradientExchange<T>::num_elements(const PartRange& ranges) const {
   return elements_.range_begin(ranges.last) - elements_.range_begin(ranges.first);
 }
 
-// Buckets from the last range to the first, and in each some ranges for every process.
+// Divides the elements into buckets, from the last range to the first. In each bucket, every
+// process owns some ranges.
 template <class T>
 Index GradientExchange<T>::divide() {
   const Index in_bucket =
@@ -104,8 +106,8 @@ void GradientExchange<T>::add_sums(Index own_elements) {
       ++process;
     return process;
   };
-  // The additions of parts of several processes. Every part except the first is the middle of one
-  // addition.
+  // The additions of sums from several processes. Every part except the first is the middle of
+  // exactly one addition.
   std::vector<Addition> additions = sum_tree(parts);
   std::erase_if(additions, [&](const Addition& addition) {
     return process_with(addition.all) < processes_.size();
@@ -130,7 +132,7 @@ void GradientExchange<T>::add_sums(Index own_elements) {
 
 template <class T>
 void GradientExchange<T>::add_messages() {
-  // Ranges without elements need no message.
+  // Messages contain the elements of some ranges. Empty messages are omitted.
   std::size_t messages = 0;
   // The bytes of the elements of `ranges`, which start at position `begin` of a sum.
   const auto bytes = [&](std::size_t sum, Index begin, const PartRange& ranges) {
@@ -145,7 +147,7 @@ void GradientExchange<T>::add_messages() {
     const auto from = bytes(sum, elements_.range_begin(ranges.first), ranges);
     if (!from.empty()) messages = 1 + transport_.add_outgoing(from, to, tag);
   };
-  // The tag of a gradient: its bucket, and the number of the sum.
+  // The tag of a gradient encodes its bucket and the index of the sum.
   const auto tag = [&](std::size_t bucket, std::size_t sum) {
     return 1 + static_cast<int>(bucket * sums_.size() + sum);
   };
@@ -165,7 +167,7 @@ void GradientExchange<T>::add_messages() {
     buckets_[i].last_message = messages;
   }
   last_gradient_ = messages;
-  // The weights are gathered in the memory of the first own sum, which has all elements.
+  // The weights are gathered in the memory of this process's first sum, which has all elements.
   for (std::size_t i = 0; i < buckets_.size(); ++i)
     for (int other = 0; other < processes_.size(); ++other) {
       if (other == rank) continue;
@@ -205,7 +207,7 @@ void GradientExchange<T>::send(Bucket& bucket) {
             for (const std::size_t own : own_sums_) {
               T* const to = sums_[own].values.data() + position;
               const GradientAccumulator<T>& sum = pass_.sum_of(sums_[own].first_part, index);
-              // Adding -0 changes no number, not even the sign of a zero.
+              // x + -0 is x for every x, including 0 and -0.
               if (sum.empty())
                 std::fill(to, to + (end - begin), -T{0});
               else

@@ -18,33 +18,36 @@
 
 namespace weft {
 
-// The elements are divided into buckets of consecutive ranges, the last elements first, as backward
-// completes them; in each bucket every process owns some ranges. Per step: `begin`, the batches,
-// the last of them with `complete`, `add_up`, an update of the elements that this process owns,
-// `begin_weights`, and `finish_weights` before weights are read.
+// The elements are divided into buckets of consecutive ranges, starting with the last elements, in
+// the order in which backward completes them. In each bucket, every process owns some ranges.
+//
+// In each step, call `begin`, compute the batches (calling `complete` during the last one), and
+// call `reduce_scatter`. Then update the elements that this process owns, and call `begin_weights`.
+// Call `finish_weights` before weights are read.
 template <class T>
 class GradientExchange {
  public:
-  // Exchanges the gradients that `pass` computes. Collective.
+  // Collective. Exchanges the gradients that `pass` computes.
   GradientExchange(ProcessGroup& processes, ParallelPass<T>& pass);
   ~GradientExchange();
 
-  // The elements that each process owns.
+  // Returns the elements that each process owns.
   std::vector<ElementSequence> owned() const;
 
   // Prepares to receive the gradients of a step.
   void begin();
-  // Backward of the last batch adds nothing more to the gradient of a parameter: sends the buckets
-  // that have waited for it. Called concurrently.
+  // Called when backward of the last batch has added everything to the gradient of a parameter.
+  // Sends the buckets that are now complete. Called concurrently.
   void complete(std::size_t parameter);
-  // Sends what is not sent yet, and adds the gradients of the ranges that this process owns, in the
-  // order of the parts, for the parameters that have a gradient in any process. Each of `values`
-  // becomes its sum over the processes. Returns the sum of the losses of all parts. Collective.
+  // Collective. Sends the remaining gradients, and adds the gradients in the ranges that this
+  // process owns, in the order of the parts, for parameters that have a gradient in any process.
+  // Replaces each of `values` by its sum over all processes. Returns the sum of the losses of all
+  // parts.
   double reduce_scatter(std::span<double> values);
-  // The norm of all gradients. Collective.
+  // Collective. Returns the norm of all gradients.
   double norm();
 
-  // Begins to send the weights that this process owns, after their update.
+  // Starts sending the weights that this process owns. Call after they have been updated.
   void begin_weights();
   // Waits for the weights of other processes. Does nothing if all have arrived.
   void finish_weights();
@@ -99,12 +102,12 @@ class GradientExchange {
   std::vector<std::size_t> own_sums_;                           // indices of this process's sums
   std::vector<std::pair<std::size_t, std::size_t>> additions_;  // (to, from), indices in `sums_`
 
-  // The losses of all parts; then, of each parameter, in how many processes it has a gradient; then
-  // the values of `add_up`.
+  // The losses of all parts, then the number of processes in which each parameter has a gradient,
+  // then the values passed to `reduce_scatter`.
   std::vector<double> report_;
   std::vector<double> range_sums_;  // sum of squares of each range
 
-  std::mutex mutex_;  // of the transport
+  std::mutex mutex_;  // protects the transport
   // Messages: gradients to this process come first, then gradients from it, then weights.
   std::size_t last_incoming_ = 0, last_gradient_ = 0, last_weight_ = 0;
   bool weights_are_due_ = false;

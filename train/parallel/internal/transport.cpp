@@ -18,8 +18,8 @@
 namespace weft {
 namespace {
 
-// The number of processes that a launcher says it started: Open MPI's and PMIx's, MPICH's, Slurm's.
-// 0 without a launcher.
+// Returns the number of processes that the launcher has started (Open MPI, PMIx, MPICH or Slurm),
+// as far as known. 0 without a launcher.
 long launched_processes() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "PMIX_RANK"})
     if (const char* text = std::getenv(name))
@@ -39,7 +39,7 @@ void check(int code, const char* call) {
 
 using Clock = std::chrono::steady_clock;
 
-// MPI would wait without letting anything else run on the processor.
+// Waits by polling, and lets other threads run. MPI's own functions would occupy the processor.
 template <class Test>
 void wait_until(const Test& is_done) {
   const auto start = Clock::now();
@@ -54,14 +54,14 @@ bool is_done(std::span<MPI_Request> requests) {
   return done != 0;
 }
 
-// What arrives within this time of a failure in another process, as it was sent before, counts.
+// After the failure of another process, messages sent before it are received for this long.
 constexpr auto time_after_failure = std::chrono::milliseconds(500);
-// In one message: MPI counts in int, and a broadcast passes on the beginning of large memory while
-// the rest arrives.
+// The size of a message. It is limited because MPI counts in int, and because a broadcast forwards
+// the beginning of the data while the rest arrives.
 constexpr std::size_t most_at_once = std::size_t{1} << 20;
 
-// There are only messages between two processes, as those that wait for a failed one must be able
-// to cancel theirs: MPI's collective functions cannot be cancelled.
+// Uses only messages between two processes. If a process fails, the other processes must cancel the
+// operation they are waiting for, which is impossible with MPI's collective functions.
 class MpiTransport final : public Transport {
  public:
   explicit MpiTransport(bool initializes) : finalizes_(initializes) {
@@ -102,7 +102,7 @@ class MpiTransport final : public Transport {
     return std::exchange(error_, "");
   }
 
-  // Along a binary tree.
+  // Sends the bytes along a binary tree.
   void broadcast(std::span<std::byte> bytes, int from) override {
     const int place = (rank_ - from + size_) % size_;
     in_pieces(bytes, [&](std::span<std::byte> piece) {
@@ -174,7 +174,7 @@ class MpiTransport final : public Transport {
   std::int64_t bytes_sent() const override { return bytes_sent_; }
 
  private:
-  // The transfers of the function that is running. MPI counts in int.
+  // Start a transfer of the running function. MPI counts in int.
   void begin_receiving(std::span<std::byte> bytes, int from) {
     check_section();
     check(MPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, from, 0, all_,
@@ -192,7 +192,8 @@ class MpiTransport final : public Transport {
     incoming_.clear();
     outgoing_.clear();
   }
-  // Calls begin(piece) for pieces of the bytes, and waits for the transfers that it has begun.
+  // Calls begin(piece) for each piece of the bytes, and waits for the transfers that it has
+  // started.
   template <class Byte, class Begin>
   void in_pieces(std::span<Byte> bytes, const Begin& begin) {
     while (!bytes.empty()) {
@@ -224,9 +225,10 @@ class MpiTransport final : public Transport {
     return Clock::now() - *failure_noticed_ > time_after_failure;
   }
 
-  // At the end of a section, where all processes come once: those that fail, which tell the others,
-  // those that notice it, and those that have done their work. They cancel what they would receive
-  // and wait for each other; from then on nobody accesses the memory of a transfer.
+  // Called once by every process in a section: by a process that has finished its work, and by
+  // processes that have failed or notice a failure. A failed process notifies the others. All
+  // processes cancel pending receives and wait for each other. Afterwards, no process accesses the
+  // memory of a transfer.
   void meet(const std::string& own_error) {
     if (!own_error.empty())
       for (int other = 0; other < size_; ++other)
@@ -255,12 +257,12 @@ class MpiTransport final : public Transport {
         check(MPI_Recv(nullptr, 0, MPI_BYTE, other, 0, control_, MPI_STATUS_IGNORE), "MPI_Recv");
     free_all(incoming_);
     free_all(outgoing_);
-    // What was sent and never received stays in the old one.
+    // Messages that were sent but never received remain in the old communicator.
     check(MPI_Comm_dup(control_, &all_), "MPI_Comm_dup");
   }
 
   static void cancel(MPI_Request& request) {
-    int is_complete = 0;  // or was not started
+    int is_complete = 0;  // also 1 for a request that was not started
     check(MPI_Request_get_status(request, &is_complete, MPI_STATUS_IGNORE),
           "MPI_Request_get_status");
     if (is_complete) return;
@@ -274,18 +276,18 @@ class MpiTransport final : public Transport {
   }
 
   MPI_Comm all_ = MPI_COMM_NULL;
-  MPI_Comm control_ = MPI_COMM_NULL;  // for the ends of sections
+  MPI_Comm control_ = MPI_COMM_NULL;  // for messages about the ends of sections
   int rank_ = 0, size_ = 1;
   bool finalizes_;
-  std::vector<MPI_Request> incoming_, outgoing_;  // of the function that is running
-  std::vector<double> of_each_;                   // what `sum` adds
-  std::vector<MPI_Request> requests_;             // of the messages
-  std::vector<std::size_t> bytes_of_requests_;    // 0 for incoming ones
+  std::vector<MPI_Request> incoming_, outgoing_;  // requests of the running function
+  std::vector<double> of_each_;                   // the values of each process, for `sum`
+  std::vector<MPI_Request> requests_;             // requests of the persistent messages
+  std::vector<std::size_t> bytes_of_requests_;    // sizes of outgoing messages; 0 for incoming
   std::int64_t bytes_sent_ = 0;
 
   bool in_section_ = false;
   std::optional<Clock::time_point> failure_noticed_;
-  std::string error_;  // that has ended the section
+  std::string error_;  // the error that has ended the section
 };
 
 }  // namespace
@@ -294,7 +296,8 @@ std::unique_ptr<Transport> Transport::join() {
   int is_initialized = 0, is_finalized = 0;
   MPI_Initialized(&is_initialized);
   MPI_Finalized(&is_finalized);
-  if (is_finalized) fail<Error>("processes", "one ProcessGroup per program", "a second one");
+  if (is_finalized)
+    fail<Error>("processes", "one ProcessGroup per program", "a second ProcessGroup");
   if (!is_initialized && launched_processes() == 0) return nullptr;
   return std::make_unique<MpiTransport>(!is_initialized);
 }
@@ -303,7 +306,7 @@ std::unique_ptr<Transport> Transport::join() {
 
 }  // namespace
 
-// Every process is alone.
+// Without MPI, every process is alone.
 std::unique_ptr<Transport> Transport::join() {
   if (const long processes = launched_processes(); processes > 1)
     fail<Error>("processes", "weft built with MPI",

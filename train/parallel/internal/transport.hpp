@@ -9,6 +9,7 @@
 
 namespace weft {
 
+// Connects the processes.
 class Transport {
  public:
   // Connects to the other processes started by mpirun. Returns null if this process was started
@@ -53,7 +54,7 @@ class Transport {
   virtual bool proceed(std::size_t first, std::size_t last) = 0;
   // Waits until the transfers are done. Messages that were not started are ignored.
   virtual void wait(std::size_t first, std::size_t last) = 0;
-  // The number of bytes sent in persistent messages.
+  // Returns the number of bytes sent in persistent messages.
   virtual std::int64_t bytes_sent() const = 0;
 
  protected:

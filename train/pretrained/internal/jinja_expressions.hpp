@@ -15,7 +15,7 @@ namespace weft::jinja {
 // A step applied to a value: an operator with its right operand, a member, a filter, a call.
 using Change = std::function<Value(Context&, Value)>;
 
-// The arguments of a call. They are evaluated when the call is.
+// The arguments of a call, evaluated each time the call is executed.
 struct Given {
   std::vector<std::pair<std::string, Expression>> values;  // with a name, "" or "*"
   Arguments operator()(Context& in) const;

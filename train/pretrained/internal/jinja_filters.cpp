@@ -139,7 +139,7 @@ Value mapped(Call& call) {
   return call.run.sequence(std::move(items), Kind::generator);
 }
 
-// The filters select and reject, and with `with_path` selectattr and rejectattr.
+// Implements the filters select and reject, and with `with_path` selectattr and rejectattr.
 Value selected(Call& call, bool with_path, bool wanted) {
   std::vector<Value> items;
   if (is_true(call[0])) {

@@ -140,7 +140,8 @@ const std::string& text_in(Run& run, const Value& value, const std::string& what
 std::string str(Run& run, const Value& value);
 std::string repr(Run& run, const Value& value);
 
-// Options of json_text, named as in Python's json.dumps: ensure_ascii, indent, separators.
+// Options of json_text. They correspond to the arguments ensure_ascii, indent and separators of
+// Python's json.dumps.
 struct JsonForm {
   bool only_ascii = false;
   std::optional<std::string> indent;

@@ -17,8 +17,8 @@ GptOptions gpt_options(ModelConfig& config);
 // no default.
 nlohmann::json default_end(ModelConfig& config);
 BertOptions bert_options(ModelConfig& config);
-// `tied` is set to true. Unless `scales_output` is set, the caller must set it according to the
-// weights.
+// Returns options with `tied` set to true. Unless `scales_output` is set, the caller must set
+// `tied` according to the weights.
 EncoderDecoderOptions t5_options(ModelConfig& config);
 
 // Write the config.json of a model such that reading it returns the same options. Throw ValueError

@@ -15,7 +15,7 @@ namespace weft {
 class Curve {
  public:
   struct Bucket {
-    std::int64_t step = 0;    // step of its last value
+    std::int64_t step = 0;    // step of the last value
     std::int64_t values = 0;  // number of values
     std::int64_t finite = 0;
     double sum = 0.0;  // sum of the finite values

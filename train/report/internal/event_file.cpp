@@ -17,7 +17,7 @@
 namespace weft {
 namespace {
 
-// --- Protobuf's wire format: a message is the text of its fields, one after the other
+// --- Protobuf's wire format: a message is the concatenation of its fields
 
 std::string varint(std::uint64_t value) {
   std::string bytes;
@@ -41,7 +41,7 @@ std::string field(unsigned number, double value) {
 std::string field(unsigned number, float value) {
   return varint(number << 3U | 5U) + little_endian(std::bit_cast<std::uint32_t>(value));
 }
-// A string, bytes, a message, or packed numbers.
+// Encodes a string, bytes, a message, or packed numbers.
 std::string field(unsigned number, const std::string& contents) {
   return varint(number << 3U | 2U) + varint(contents.size()) + contents;
 }
@@ -53,7 +53,7 @@ std::string field(unsigned number, const std::vector<double>& values) {
 
 // --- Records
 
-// CRC-32C (Castagnoli), bit by bit from the lowest.
+// Returns the CRC-32C (Castagnoli). Bits are processed from the lowest to the highest.
 std::uint32_t crc32c(const std::string& data) {
   static const std::array<std::uint32_t, 256> table = [] {
     std::array<std::uint32_t, 256> entries{};
@@ -79,7 +79,7 @@ std::string plugin(const std::string& name, const std::string& content = "") {
   return field(1, field(1, name) + (content.empty() ? "" : field(2, content)));
 }
 
-// Markdown, indented as it is shown literally.
+// Indents the text, so that TensorBoard's Markdown shows it literally.
 std::string text_value(const std::string& tag, const std::string& text) {
   constexpr std::int64_t dt_string = 7;
   std::string literal = "    ";
@@ -180,8 +180,9 @@ void EventFile::add_section(std::int64_t step, const ReportSection& section) {
   }
 }
 
-// A value of the plugin "hparams" whose metadata has them: HParamsPluginData with
-// session_start_info 3, in it a map hparams 1 from names to google.protobuf.Value (string_value 3).
+// Writes a value of the plugin "hparams" whose metadata contain the settings: HParamsPluginData
+// with session_start_info 3, whose map hparams 1 maps names to google.protobuf.Value (string_value
+// 3).
 void EventFile::add_settings(const std::vector<std::pair<std::string, std::string>>& settings) {
   constexpr std::int64_t dt_float = 1;
   std::string info;

@@ -1,4 +1,5 @@
-// EventFile: writes what TensorBoard shows: scalars, histograms, texts, images and hyperparameters.
+// EventFile: writes a TensorBoard event file with scalars, histograms, text, images and
+// hyperparameters.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +15,20 @@
 
 namespace weft {
 
-// A file events.out.tfevents.… of its own: TFRecords (length and data, each with a masked CRC-32C)
-// of tensorflow.Event messages. Their few fields are written here: protobuf's library and compiler
-// would be as many lines in CMake, and one more package. All functions throw FileError when the
-// file cannot be written.
+// Writes a new file events.out.tfevents.…, which consists of TFRecords (length and data, each with
+// a masked CRC-32C) of tensorflow.Event messages. The messages are encoded here, because only a few
+// of their fields are needed; protobuf would be another dependency. All functions throw FileError
+// if the file cannot be written.
 class EventFile {
  public:
-  // Creates a file in `folder`. TensorBoard hides values of earlier files from `first_step` on.
+  // Creates a file in `folder`. TensorBoard then hides values in older files from `first_step` on.
   EventFile(const std::filesystem::path& folder, std::int64_t first_step);
 
   void add_scalar(const std::string& tag, std::int64_t step, double value);
-  // Adds a histogram with 30 buckets of equal width, without NaN and infinities.
+  // Adds a histogram with 30 buckets of equal width. NaN and infinities are omitted.
   template <class T>
   void add_histogram(const std::string& tag, std::int64_t step, std::span<const T> values);
-  // Adds examples: text and tables as text, each attention map as an image.
+  // Adds the examples of a section: text and tables as text, and each attention map as an image.
   void add_section(std::int64_t step, const ReportSection& section);
   // Adds settings as the hyperparameters of the run.
   void add_settings(const std::vector<std::pair<std::string, std::string>>& settings);
@@ -38,7 +39,7 @@ class EventFile {
 
   std::filesystem::path path_;
   std::ofstream file_;
-  double time_ = 0.0;  // of the last event; a clock may step back
+  double time_ = 0.0;  // time of the last event; later events never have an earlier time
 };
 
 // Returns `data` as a TFRecord.

@@ -16,8 +16,9 @@
 
 namespace weft {
 
-// Must be called after `metrics` and `report`. If a file cannot be written, it says so once on
-// `line`, and training continues. All references must outlive the object.
+// Writes the loss, metrics, histograms and examples of a training run. Must be called after
+// `metrics` and `report`. If a file cannot be written, prints a message once on `line`; training
+// continues. All references must outlive the object.
 template <class T>
 class EventObserver final : public TrainingObserver {
  public:
@@ -34,7 +35,7 @@ class EventObserver final : public TrainingObserver {
 
  private:
   void add_row(std::int64_t step);
-  // Calls `work`, which writes to the file.
+  // Calls `work` with the file. Handles errors.
   void write(const std::function<void(EventFile&)>& work);
 
   std::filesystem::path folder_;

@@ -54,7 +54,7 @@ int LayerNames::of_parameter(const void* parameter) const {
 }
 
 int LayerNames::common(int first, int second) const {
-  int element = -1;  // the layer within `first` that contains the original one
+  int element = -1;  // the layer inside the present `first` that contains the original `first`
   while (first != second) {
     if (first > second) {
       element = first;
@@ -81,7 +81,7 @@ std::string LayerNames::indented(int layer) const {
     if (type(around) != "ModuleList") ++depth;
   const std::string name = pattern(layer);
   std::size_t last = name.rfind('.');
-  // The element of a list is shown with the name of the list.
+  // For an element of a list, also shows the name of the list.
   if (name.ends_with(".*")) last = name.rfind('.', last - 1);
   return std::string(2 * depth, ' ') + name.substr(last + 1);
 }

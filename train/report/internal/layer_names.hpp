@@ -17,25 +17,27 @@ class LayerNames {
   explicit LayerNames(const Module<T>& model);
 
   int size() const { return static_cast<int>(layers_.size()); }
-  // "blocks.0.attention"; empty for the model.
+  // Returns the full name of a layer, such as "blocks.0.attention"; empty for the model.
   const std::string& name(int layer) const { return layers_[static_cast<std::size_t>(layer)].name; }
-  // The class of a layer.
+  // Returns the class of a layer.
   const std::string& type(int layer) const { return layers_[static_cast<std::size_t>(layer)].type; }
-  // The layer that contains a layer; -1 for the model.
+  // Returns the layer that contains a layer; -1 for the model.
   int parent(int layer) const { return layers_[static_cast<std::size_t>(layer)].parent; }
-  // The name with "*" for the elements of lists: "blocks.*.attention".
+  // Returns the name with "*" in place of the elements of lists: "blocks.*.attention".
   std::string pattern(int layer) const;
-  // The last part of the pattern, indented by two spaces for each layer around it; "model" for it.
+  // Returns the last part of the pattern, indented by two spaces for each enclosing layer; "model"
+  // for the model.
   std::string indented(int layer) const;
-  // The elements of its parameters and of those of the layers in it.
+  // Returns the number of parameter elements in a layer and the layers inside it.
   Index parameters(int layer) const { return layers_[static_cast<std::size_t>(layer)].parameters; }
-  // The type of a layer, and whether all its parameters are frozen.
+  // Returns the type of a layer, and whether all its parameters are frozen.
   std::string description(int layer) const;
-  // The bytes of an element.
+  // Returns the size of an element in bytes.
   double element_size() const { return element_size_; }
   // Returns the first layer that registers a Parameter<T>; -1 for a parameter of another model.
   int of_parameter(const void* parameter) const;
-  // The innermost layer that contains both; of a list, the element that `first` is in.
+  // Returns the innermost layer that contains both. If this is a list, returns its element that
+  // contains `first`.
   int common(int first, int second) const;
 
  private:
@@ -45,7 +47,7 @@ class LayerNames {
     std::string name, type;
     int parent;
     Index parameters = 0, trained = 0;
-    bool is_element = false;  // of a list
+    bool is_element = false;  // whether it is an element of a list
   };
 
   std::vector<Layer> layers_;

@@ -27,7 +27,7 @@ std::string quoted_for_shell(const std::string& argument) {
   return quoted + "'";
 }
 
-// What a line "name : value" of a file of the kernel says.
+// Returns the value in a line "name : value" of a file of the kernel.
 std::string value_in(const char* file, const std::string& name) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);)

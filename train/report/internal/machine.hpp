@@ -9,7 +9,7 @@ namespace weft {
 
 // Returns the command line of this process, quoted for a shell where necessary.
 std::string command_line();
-// "2026-11-23 12:26:18 UTC"
+// Returns the current time, "2026-11-23 12:26:18 UTC".
 std::string utc_time();
 // Returns the processor, memory and operating system, as far as they can be determined.
 std::vector<std::pair<std::string, std::string>> machine_settings();

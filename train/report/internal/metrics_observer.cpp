@@ -32,15 +32,15 @@ std::string header_of(const std::vector<std::string>& columns) {
   return header;
 }
 
-// The header and the complete rows up to `last_step`.
+// Returns the header and the complete rows up to `last_step`.
 std::string kept_text(const std::filesystem::path& path, const std::string& header,
                       std::int64_t last_step) {
   std::string text = header + "\n";
-  // A file that cannot be read is not replaced.
+  // Throws if the file cannot be read, so that it is not replaced.
   const std::string contents = file_contents(path).value_or("");
   if (last_step == 0 || contents.empty()) return text;
   std::string_view rest = contents;
-  // A last line without line break is a row that was not finished.
+  // A last line without a line break is an incomplete row.
   for (int number = 1; !rest.empty(); ++number) {
     const std::size_t end = rest.find('\n');
     const std::string line(rest.substr(0, end));

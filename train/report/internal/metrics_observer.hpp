@@ -42,7 +42,8 @@ class MetricsObserver final : public TrainingObserver {
   void after_validation(const ValidationReport& report) override;
 
   const std::vector<std::string>& columns() const { return columns_; }
-  // The values of the row that the last call wrote, without the step; empty if it wrote none.
+  // Returns the values of the row that the last call wrote, without the step; empty if it wrote
+  // none.
   const std::vector<double>& row() const { return row_; }
 
  private:

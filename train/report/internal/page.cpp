@@ -13,14 +13,14 @@
 namespace weft {
 namespace {
 
-// Six digits, as many as are seen.
+// Rounds to six digits, as many as the page shows.
 double rounded(double value) {
   const std::string text = str_cat(std::setprecision(6), value);
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
 }
 
-// A character for each weight: base64's digits for 0 to 1 in 64 levels.
+// Returns a character for each weight: one of base64's 64 digits for the range from 0 to 1.
 std::string levels_of(const Tensor<float>& weights) {
   constexpr const char* digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string levels;
@@ -143,7 +143,7 @@ std::string page_of(const std::string& runs) {
                              "</style>\n</head>\n<body>\n<noscript>This page is drawn by "
                              "its script.</noscript>\n<main></main>\n",
                              "<script type=\"application/json\" id=\"runs\">");
-  // In JSON, '<' stands in strings only; escaped, none of them ends the script.
+  // Escapes '<', which JSON contains only in strings, so that no string ends the script.
   for (const char c : runs)
     if (c == '<')
       page += "\\u003c";

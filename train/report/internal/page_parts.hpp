@@ -3,7 +3,7 @@
 
 namespace weft {
 
-// No request leaves the page: its policy allows what it contains.
+// The Content-Security-Policy blocks all requests to other servers.
 inline constexpr const char* page_beginning =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "

@@ -8,7 +8,7 @@ namespace {
 
 constexpr Index most_samples = 1024;
 
-// Calls body(i) for elements at equal distances.
+// Calls body(i) for at most `most_samples` evenly spaced elements.
 template <class Body>
 void for_each_sample(Index size, const Body& body) {
   const Index stride = (size - 1) / most_samples + 1;

@@ -12,15 +12,16 @@ namespace weft {
 template <class T>
 class ParameterWatch {
  public:
-  // Every this many steps, one step is measured; the first steps are not.
+  // Steps between measurements. The first steps are not measured.
   static constexpr std::int64_t every_steps = 100;
 
-  // Between backward and the step of the optimizer, and after it. The gradients are those of the
-  // parameters times `gradient_scale`.
+  // Call `before_update` between backward and the optimizer's step, and `after_update` after the
+  // step. The gradients of `parameters` are multiplied by `gradient_scale`.
   void before_update(std::int64_t step, const NamedParameters<T>& parameters,
                      double gradient_scale = 1.0);
   void after_update(const NamedParameters<T>& parameters);
-  // The measurements of the last measured step; empty before it, and after `clear`.
+  // Returns the measurements of the last measured step; empty before the first one, and after
+  // `clear`.
   const std::vector<ParameterUpdate>& updates() const { return updates_; }
   void clear() { updates_.clear(); }
 

@@ -19,7 +19,7 @@ std::string big_endian(std::uint32_t value) {
   return bytes;
 }
 
-// Its length, its name with its contents, and their checksum.
+// Returns a chunk of a PNG file: length, name, contents, and checksum.
 std::string chunk(const std::string& name, const std::string& contents) {
   const std::string body = name + contents;
   const auto sum = crc32(0, bytes_of(body), static_cast<uInt>(body.size()));

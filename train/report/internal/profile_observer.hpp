@@ -1,4 +1,4 @@
-// ProfileObserver: shows the profile of a training run when it has ended.
+// ProfileObserver: shows the profile of a training run after its end.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,9 @@
 
 namespace weft {
 
-// Writes tables to `line` and, if it is not null, to `report`; a trace goes to its folder. `parts`
-// is the number of parts that this process computes. All references must outlive the object.
+// Writes the tables to `line` and, if it is not null, to `report`, and a trace to the report's
+// folder. `parts` is the number of parts that this process computes. All references must outlive
+// the object.
 template <class T>
 class ProfileObserver final : public TrainingObserver {
  public:

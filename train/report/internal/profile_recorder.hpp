@@ -99,7 +99,7 @@ class ProfileRecorder final : public ParallelObserver {
   void range_begins(int thread) override {
     thread_number = thread;
     const double time = seconds_now();
-    // The calling thread is within an operation, or within a phase.
+    // Thread 0 is the calling thread. Its time belongs to the current operation or phase.
     if (thread != 0) last_end = time;
     if (std::vector<Range>* of_thread = ranges_of(thread))
       of_thread->push_back({thread, time, time});
@@ -163,7 +163,7 @@ class ProfileRecorder final : public ParallelObserver {
             layers.element_size() * static_cast<double>(state[i].size());
   }
 
-  // The shape of a layer's last result.
+  // Returns the shape of a layer's last result.
   const Shape& result(int layer) const { return results_[static_cast<std::size_t>(layer)]; }
   double counted_steps() const { return static_cast<double>(std::max<std::int64_t>(steps, 1)); }
 
@@ -216,7 +216,7 @@ class ProfileRecorder final : public ParallelObserver {
   const LayerNames layers;
   const MachineLimits limits;
   std::int64_t steps = 0;
-  double seconds = 0.0;  // duration of these steps
+  double seconds = 0.0;  // duration of all measured steps
 
  private:
   // The end of the calling thread's last measurement, and its number in a parallel region.
@@ -237,7 +237,7 @@ class ProfileRecorder final : public ParallelObserver {
     int thread;
     double start, end;
   };
-  // An operation in forward, until its layer is known.
+  // A forward operation whose layer is not known yet.
   struct Pending {
     TapeEvent event;
     Span span;
@@ -314,14 +314,15 @@ class ProfileRecorder final : public ParallelObserver {
     tape.parameter_bytes = 0.0;
   }
 
-  // Operations without parameters belong to the layer that has those used before and after.
+  // Assigns operations without parameters to the innermost layer that contains the parameters used
+  // before and after them.
   void place_pending(TapeState& tape, int next) {
     const int layer = layers.common(tape.layer, next);
     for (const Pending& operation : tape.pending) place(tape, operation, layer);
     tape.pending.clear();
   }
 
-  // Places the pending operations of passes that have ended.
+  // Assigns the pending operations of passes that have ended.
   void place_all() {
     const std::lock_guard lock(mutex_);
     for (auto& [address, tape] : tapes_) place_pending(tape, 0);
@@ -359,7 +360,8 @@ class ProfileRecorder final : public ParallelObserver {
     bytes_now_ += tape.bytes_now = static_cast<double>(event.memory.bytes_in_use);
   }
 
-  // By layer, of all tapes; the rest belongs to the operation whose backward has just run.
+  // If all tapes together use more memory than before, records the values kept for backward, by
+  // layer. The rest of the memory belongs to the layer whose backward function has just run.
   void remember_peak(TapeState& current, const TapeEvent& event) {
     set_bytes(current, event);
     current.num_kept = static_cast<std::size_t>(event.record);
@@ -392,9 +394,9 @@ class ProfileRecorder final : public ParallelObserver {
   std::map<std::string, ProfileRow> phases_;
   std::vector<Shape> results_{static_cast<std::size_t>(layers.size())};     // last ones, by layer
   std::vector<MemoryRow> memory_{static_cast<std::size_t>(layers.size())};  // without inner layers
-  double bytes_now_ = 0.0, peak_bytes_ = 0.0;                               // of all tapes
+  double bytes_now_ = 0.0, peak_bytes_ = 0.0;  // for all tapes together
   std::vector<Span> trace_;
-  std::array<std::vector<Range>, 256> ranges_;  // of the current region, by thread
+  std::array<std::vector<Range>, 256> ranges_;  // the current region's ranges, by thread
   double step_start_ = 0.0;
   bool is_warm_ = false;
   bool is_traced_ = true;

@@ -18,8 +18,8 @@ class ProgressObserver final : public TrainingObserver {
     first_step_ = start.step;
     label_unit_ = start.label_unit;
   }
-  // Called when the checkpoint of the step is saved, if it has one: a training that is killed can
-  // be resumed from what was shown.
+  // Call after the step's checkpoint, if any, has been saved, so that a killed run can be resumed
+  // from the shown step.
   void show(const StepReport& report) {
     const auto done = static_cast<double>(report.step - first_step_);
     smoothed_loss_ = done > 1.0 ? 0.95 * smoothed_loss_ + 0.05 * report.loss : report.loss;

@@ -47,11 +47,11 @@ void ReportObserver::fail(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const NonFiniteError&) {
-    // WarningObserver adds its message, with advice.
+    // WarningObserver adds the message, with advice.
   } catch (const std::exception& exception) {
     add_warning(exception.what());
   } catch (...) {
-    // It has no message.
+    // An exception of an unknown type has no message.
   }
   write("failed");
 }

@@ -15,21 +15,21 @@
 
 namespace weft {
 
-// If a file cannot be written, says so once on `line`, and training continues. `line` and `metrics`
-// must outlive the object.
+// Writes the report of a training run. If a file cannot be written, prints a message once on
+// `line`; training continues. `line` and `metrics` must outlive the object.
 class ReportObserver final : public TrainingObserver {
  public:
-  // Shows the rows of `metrics`, which has to be called before this observer.
+  // The report shows the rows of `metrics`, which must be called before this observer.
   ReportObserver(std::filesystem::path folder, const MetricsObserver& metrics, ProgressLine& line)
       : folder_(std::move(folder)), metrics_(metrics), line_(line) {}
 
-  // Sets the description of the run, in which `begin` replaces the columns and the changes.
+  // Sets the description of the run. `begin` replaces its columns and changes.
   void describe(RunDescription description) { description_ = std::move(description); }
   // Sets the function that fills a section after each validation; may be empty.
   void show_examples(std::function<void(ReportSection&)> examples) {
     fill_examples_ = std::move(examples);
   }
-  // The section of the last validation; null without `show_examples`.
+  // Returns the section of the last validation; null without `show_examples`.
   const ReportSection* examples() const { return examples_ ? &*examples_ : nullptr; }
 
   void begin(const TrainingStart& start) override;
@@ -38,9 +38,9 @@ class ReportObserver final : public TrainingObserver {
   void end(const TrainingResult& result) override;
   void fail(const std::exception_ptr& error) override;
 
-  // Adds a warning of the current step.
+  // Adds a warning for the current step.
   void add_warning(const std::string& warning);
-  // Adds a section, in place of an earlier section of this title.
+  // Adds a section, replacing an earlier section with the same title.
   void set_section(const std::string& title, const ReportSection& section);
 
  private:

@@ -38,14 +38,15 @@ class SettingsVisitor final : public State<T> {
   Settings settings;
 };
 
-// Vocabularies are long; notes are whole, as programs read them again.
+// Converts settings to JSON. Long values, such as vocabularies, are shortened; notes are not,
+// because programs read them.
 Json json_of(const Settings& settings, std::size_t most_bytes = 1000) {
   Json json = Json::object();
   for (const auto& [name, value] : settings) json[name] = beginning_of(value, most_bytes);
   return json;
 }
 
-// Drops what lies behind `step`, at which a run resumes.
+// Removes the entries after `step`, at which a run resumes.
 void keep_until(Json& list, std::int64_t step) {
   Json kept = Json::array();
   for (Json& entry : list)
@@ -122,7 +123,7 @@ RunReport::RunReport(std::filesystem::path folder, const RunDescription& descrip
     seconds_before_ = std::max(0.0, earlier.at("seconds").get<double>());
     record = std::move(continued);
   } catch (const Json::exception&) {
-    // The report begins here: what is to be seen of the earlier part are its curves.
+    // The earlier record is unusable. The report shows only the curves of the earlier part.
   }
 }
 
@@ -168,7 +169,7 @@ std::optional<std::string> RunReport::write(const RunState& state) {
   record["total_steps"] = state.total_steps;
   record["seconds"] = seconds_before_ + std::chrono::duration<double>(begin - start_).count();
   record.erase("best");
-  // A run that resumes need not validate as the one before did.
+  // A resumed run may have no validation, although the earlier part had one.
   if (state.best_step > 0 && contents_->curves.size() > own_columns)
     record["best"] = {{"step", state.best_step},
                       {"value", state.best_value},

@@ -28,7 +28,7 @@ inline constexpr std::size_t own_columns = 5;
 
 // The parts of a report that do not change during a run.
 struct RunDescription {
-  std::string label_unit;            // what labels are; see `label_unit`
+  std::string label_unit;            // name of the labels; see `label_unit`
   std::vector<std::string> columns;  // columns of metrics.csv
   Settings configuration = {}, training = {}, data = {}, notes = {};
   std::string model = {};                                 // tree of the model's layers

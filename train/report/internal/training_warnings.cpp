@@ -10,8 +10,9 @@
 namespace weft {
 namespace {
 
-// The noise of a curve: the mean of its turns, each of which is the smaller of a rise and a fall
-// that follow each other; 0 on a curve that only falls and then only rises.
+// Returns the noise of a curve: the mean of its turns. At a turn, a rise and a fall follow each
+// other; the smaller of the two counts. A curve that first only falls and then only rises has no
+// noise.
 double noise_of(const std::vector<double>& values) {
   double sum = 0.0;
   const auto lowest = std::ranges::min_element(values) - values.begin();
@@ -26,7 +27,7 @@ double noise_of(const std::vector<double>& values) {
 }  // namespace
 
 std::optional<std::string> TrainingWarnings::after_step(double loss) {
-  // Averages over about 20 steps, from the 20th on.
+  // Averages about 20 steps, starting with the 20th step.
   constexpr double kept = 0.95;
   constexpr std::int64_t first_steps = 20, steps_in_row = 50;
   if (++steps_ == 1) first_loss_ = mean_loss_ = loss;
@@ -37,7 +38,8 @@ std::optional<std::string> TrainingWarnings::after_step(double loss) {
     lowest_loss_ = mean_loss_;
     lowest_deviation_ = deviation_;
   }
-  // The loss has risen by half of its improvement, or above the first loss. Noise is smaller.
+  // Warns if the loss has risen by half of its improvement, or above the first loss, and by more
+  // than noise.
   const bool has_gained = lowest_loss_ < first_loss_;
   const double limit = has_gained ? lowest_loss_ + std::max(0.5 * (first_loss_ - lowest_loss_),
                                                             4.0 * lowest_deviation_)
@@ -65,7 +67,7 @@ std::optional<std::string> TrainingWarnings::without_gradient(
   const std::string* first = nullptr;
   for (const ParameterUpdate& update : updates)
     if (!update.has_gradient && count++ == 0) first = &update.name;
-  // One step may leave out a part of a model, such as an expert or an adapter that begins with 0.
+  // Single steps may not use a part of the model, such as an expert or an adapter that starts at 0.
   if (!zero_gradient_.seen(count > 0, 3)) return std::nullopt;
   return str_cat("the gradient of ", *first, count > 1 ? str_cat(" and ", count - 1, " more") : "",
                  " is all zero; check that the loss uses the parameter, look for a "
@@ -82,7 +84,7 @@ std::optional<std::string> TrainingWarnings::of_ratio(const std::vector<Paramete
   if (ratios.empty()) return std::nullopt;
   const auto middle = ratios.begin() + std::ssize(ratios) / 2;
   std::ranges::nth_element(ratios, middle);
-  // Schedules begin and end with small steps.
+  // Ignores the small steps at the beginning and the end of schedules.
   const bool is_small = *middle < usual / far && learning_rate > 0.5 * highest_learning_rate_;
   const bool large = large_ratio_.seen(*middle > usual * far, 3);
   const bool small = small_ratio_.seen(is_small, 3);

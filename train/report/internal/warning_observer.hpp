@@ -13,8 +13,8 @@
 
 namespace weft {
 
-// Writes warnings to `line` and, if it is not null, to `report`. `updates` are the parameters that
-// a step was looked at for (see ParameterWatch). All references must outlive the object.
+// Writes warnings to `line` and, if it is not null, to `report`. `updates` are the measurements of
+// ParameterWatch. All references must outlive the object.
 class WarningObserver final : public TrainingObserver {
  public:
   // `has_patience` tells whether training stops by itself if validations do not improve;

@@ -10,11 +10,11 @@
 namespace weft {
 namespace {
 
-// A prefix on the beam of its source.
+// A prefix that the search for a source extends.
 struct LivePrefix {
   TokenIds tokens;  // without <bos>
   double log_probability = 0.0;
-  Index row = 0;  // in the previous call of the model
+  Index row = 0;  // its row in the previous call of the model
 };
 
 // One more token after a live prefix.

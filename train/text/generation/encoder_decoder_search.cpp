@@ -11,11 +11,11 @@
 namespace weft {
 namespace {
 
-// The number of sources that are searched together: so few that what a step reads of their keys and
-// values stays in a core's caches.
+// Returns the number of sources that are searched together. It is small enough that the keys and
+// values that a step reads remain in a core's caches.
 Index batch_size(Index beam_width) { return beam_width < 3 ? 32 : 12; }
 
-// The last token of each prefix, [N, 1].
+// Returns the last token of each prefix, [N, 1].
 Tokens last_column(const Tokens& prefixes) {
   const Index time = prefixes.shape()[1];
   Tokens last({prefixes.shape()[0], 1});
@@ -23,7 +23,7 @@ Tokens last_column(const Tokens& prefixes) {
   return last;
 }
 
-// The hypotheses of one batch.
+// Returns the hypotheses of one batch.
 template <class T>
 std::vector<std::vector<Hypothesis>> search_batch(const EncoderDecoder<T>& model,
                                                   std::span<const TokenIds> sources,
@@ -55,7 +55,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<T>& model,
   });
 
   std::vector<std::vector<Hypothesis>> hypotheses(sources.size());
-  // Each batch is searched by one thread: a step of a small model is too short for several.
+  // Each batch is searched by one thread, because a step of a small model is too short to divide.
   parallel_for(std::ssize(sources), batch_size(options.beam_width), [&](Index begin, Index end) {
     const auto indices = std::span(order).subspan(static_cast<std::size_t>(begin),
                                                   static_cast<std::size_t>(end - begin));

@@ -51,7 +51,7 @@ class Generation {
   }
 
  private:
-  // Memory for so many is allocated at first.
+  // Returns the number of tokens to allocate memory for in advance.
   std::size_t expected_tokens() const {
     return static_cast<std::size_t>(std::min<Index>(options_.max_tokens, 1024));
   }
@@ -124,7 +124,7 @@ class Generation {
     return std::ssize(text.tokens) - text.prompt_length < options_.max_tokens;
   }
 
-  // Keeps the texts `live_`, and stores the results of the others.
+  // Keeps the texts in `live_`, and stores the results of all other texts.
   void drop_finished() {
     if (live_.size() == texts_.size()) return;
     std::vector<Text<T>> texts;
@@ -165,7 +165,7 @@ Index max_context_of(const Gpt<T>& model, std::optional<Index> limit) {
 Index context_begin(Index prompt_length, Index length, Index max_context) {
   const Index first = std::max<Index>(prompt_length - max_context, 0);
   if (length - first <= max_context) return first;
-  // The context of max_context + 1 tokens became one of `kept`, and so on.
+  // Each slide reduces a context of max_context + 1 tokens to `kept` tokens.
   const Index kept = (max_context + 1) / 2, slide = max_context + 1 - kept;
   return first + (length - first - kept) / slide * slide;
 }

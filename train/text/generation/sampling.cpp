@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-// Elements that are added or compared at once, before each of them is looked at.
+// The number of elements that are summed as a block before single elements are examined.
 constexpr Index block_size = 256;
 
 template <class T>
@@ -34,7 +34,7 @@ double sum_of(const std::vector<T>& weights) {
   return sum;
 }
 
-// No early exit, so that the loop is vectorized.
+// Has no early exit, so that the loop is vectorized.
 template <class T>
 bool all_below_infinity(std::span<const T> logits) {
   bool all = true;
@@ -52,7 +52,7 @@ void check_logits(std::span<const T> logits) {
                        str_cat(*wrong, " for token ", wrong - logits.begin()));
 }
 
-// 1 / temperature, within the range that keeps (logit - maximum) times it from being NaN.
+// Returns 1 / temperature, limited so that its product with (logit - maximum) is never NaN.
 template <class T>
 T inverse_of(double temperature) {
   return static_cast<T>(std::clamp(1.0 / temperature,
@@ -81,7 +81,7 @@ void Sampler<T>::compute_scores(std::span<const T> logits, std::span<const Token
     if (token < 0 || token >= std::ssize(logits))
       fail<ValueError>("sampling: context", str_cat("tokens from 0 to ", std::ssize(logits) - 1),
                        token);
-    // From `logits`, as a token may be there more than once.
+    // Reads from `logits`, because `context` may contain a token several times.
     const auto index = static_cast<std::size_t>(token);
     const auto logit = static_cast<double>(logits[index]);
     scores_[index] = static_cast<T>(logit < 0 ? logit * options_.repetition_penalty
@@ -119,8 +119,8 @@ void Sampler<T>::compute_weights(std::span<const T> logits, std::span<const Toke
         weights_.data());
 }
 
-// One pass that keeps the candidates above the k-th highest score so far: of n random scores, about
-// k log(n / k).
+// Makes one pass that keeps the candidates above the k-th highest score so far. For n random
+// scores, these are about k log(n / k) candidates.
 template <class T>
 typename Sampler<T>::Candidate Sampler<T>::last_of_top_k() {
   const auto k = static_cast<std::size_t>(options_.top_k);
@@ -150,7 +150,7 @@ typename Sampler<T>::Candidate Sampler<T>::last_of_top_k() {
 template <class T>
 typename Sampler<T>::Candidate Sampler<T>::last_of_top_p() {
   const double sum = sum_of(weights_), target = options_.top_p * sum;
-  // The tokens below this weight are together less probable than 1 - top_p.
+  // All tokens below this weight together have a probability below 1 - top_p.
   const auto limit =
       static_cast<T>((1.0 - options_.top_p) * sum / static_cast<double>(weights_.size()));
   candidates_.reserve(weights_.size());
@@ -158,7 +158,7 @@ typename Sampler<T>::Candidate Sampler<T>::last_of_top_p() {
   for (std::size_t i = 0; i < weights_.size(); ++i)
     if (weights_[i] >= limit && weights_[i] > T{0})
       candidates_.push_back({scores_[i], weights_[i], static_cast<TokenId>(i)});
-  // Halves the range that has the last one; those before it have the weight `before`.
+  // Bisects for the last candidate to keep. The candidates before the range have the sum `before`.
   auto first = candidates_.begin(), end = candidates_.end();
   double before = 0.0;
   while (end - first > 1) {
@@ -177,7 +177,7 @@ typename Sampler<T>::Candidate Sampler<T>::last_of_top_p() {
   return *first;
 }
 
-// Sets the weights of tokens that count as less probable than `last` to 0.
+// Sets the weights of tokens that are less probable than `last` to 0.
 template <class T>
 void Sampler<T>::remove_below(const Candidate& last) {
   const Index not_after = static_cast<Index>(last.token) + 1;
@@ -199,7 +199,7 @@ TokenId Sampler<T>::operator()(std::span<const T> logits, std::span<const TokenI
   compute_weights(logits, context);
   const double sum = sum_of(weights_);
   const double target = std::min(random_.uniform() * sum, std::nextafter(sum, 0.0));
-  // The block, and in it the token, up to which the weights add up to more than the target.
+  // Finds the block, and then the token, at which the sum of the weights exceeds the target.
   Index first = 0;
   double before = 0.0;
   for (double of_block; before + (of_block = sum_of_block(weights_, first)) <= target;
@@ -208,7 +208,8 @@ TokenId Sampler<T>::operator()(std::span<const T> logits, std::span<const TokenI
   Index chosen = first;
   for (Index i = first; i < first + size_of_block(weights_, first) && before <= target; ++i) {
     const T weight = weights_[static_cast<std::size_t>(i)];
-    // Added one by one, the weights may remain below the target by rounding; then it is the last.
+    // By rounding, the sum may remain below the target. The last token with a weight is then
+    // chosen.
     if (weight > T{0}) chosen = i;
     before += static_cast<double>(weight);
   }

@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-// A model, and its keys and values of the last tokens of one text.
+// A model with the keys and values of the last tokens of a text.
 template <class T>
 class CachedModel {
  public:
@@ -21,24 +21,25 @@ class CachedModel {
         cache_(model.make_cache(1)) {}
 
   Index begin(Index length) const { return context_begin(prompt_length_, length, max_context_); }
-  // The number of tokens that can be added to a text of this length before its context slides.
+  // Returns the number of tokens that can be added to a text of this length before its context
+  // slides.
   Index room(Index length) const { return max_context_ - (length - begin(length)); }
 
-  // The logits of the tokens after each of the last `count` tokens of the text, [1, count,
-  // vocabulary]. The earlier tokens are those of the last call.
+  // Returns the logits of the tokens after each of the last `count` tokens, [1, count, vocabulary].
+  // The tokens before them must be the same as in the previous call.
   Tensor<T> logits(std::span<const TokenId> text, Index count) {
     const Index length = std::ssize(text), first = begin(length);
     if (first != begin_) cache_.truncate(0, 0);
     begin_ = first;
     const Index known = begin_ + cache_.length(0);
-    // Without logits, of which only the last ones are needed.
+    // Logits are needed only for the last tokens.
     if (known < length - count) static_cast<void>(extend(text, known, length - count));
     const Tensor<T> logits = model_.logits(extend(text, length - count, length)).value();
     tape_.clear();
     return logits;
   }
 
-  // Forgets the tokens of the text from `length` on.
+  // Removes the tokens of the text from `length` on.
   void truncate(Index length) {
     cache_.truncate(0, std::clamp<Index>(length - begin_, 0, cache_.length(0)));
   }
@@ -57,7 +58,7 @@ class CachedModel {
   Tape<T> tape_ = Tape<T>::inference();
 };
 
-// A token drawn with the probabilities weights / Σ weights, of which one is above 0.
+// Draws a token with the probabilities weights / Σ weights. At least one weight must be above 0.
 TokenId draw(std::span<const double> weights, Random& random) {
   double left = random.uniform() * std::accumulate(weights.begin(), weights.end(), 0.0);
   TokenId chosen = 0;
@@ -84,7 +85,7 @@ class Speculation {
 
   SpeculativeText run(Index num_draft_tokens) {
     while (goes_on_ && left() > 0) {
-      // The model adds one token of its own.
+      // Besides the proposed tokens, a round adds one token drawn by the model.
       round(std::min({num_draft_tokens, left() - 1, model_.room(std::ssize(text_)),
                       draft_.room(std::ssize(text_))}));
     }
@@ -100,7 +101,7 @@ class Speculation {
 
   Index left() const { return options_.max_tokens - (std::ssize(text_) - prompt_length_); }
 
-  // The probabilities of the token after `text`, with its logits in row `row`.
+  // Returns the probabilities of the token after `text`. Its logits are in row `row`.
   std::vector<double> probabilities(const Tensor<T>& logits, Index row,
                                     std::span<const TokenId> text) {
     const Index vocabulary = logits.shape()[2];
@@ -110,8 +111,7 @@ class Speculation {
         text.subspan(begin));
   }
 
-  // Adds the tokens of one pass of the model: the accepted ones of `count` proposed tokens, and one
-  // more.
+  // Runs one pass of the model: adds the accepted tokens of `count` proposed tokens, and one more.
   void round(Index count) {
     const Index length = std::ssize(text_);
     TokenIds proposed = text_;
@@ -136,13 +136,13 @@ class Speculation {
         add(token);
         continue;
       }
-      // The excess of the model's probabilities over the draft's probabilities.
+      // Draws from the excess of the model's probabilities over the draft's probabilities.
       std::ranges::transform(of_model, q, of_model.begin(),
                              [](double p, double drawn) { return std::max(0.0, p - drawn); });
       add(draw(of_model, random_));
       break;
     }
-    // The last token is in neither cache.
+    // Neither cache contains the last token.
     model_.truncate(std::ssize(text_) - 1);
     draft_.truncate(std::ssize(text_) - 1);
   }

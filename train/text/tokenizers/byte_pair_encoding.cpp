@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 using byte_pairs::NamedTokens;
 using nlohmann::json;
 
-// The parts of a text before, between and after the occurrences of the end of a text.
+// Returns the parts of a text between occurrences of the end-of-text token.
 std::vector<std::string_view> split_at_ends(std::string_view text) {
   constexpr std::string_view end = BytePairEncoding::end_of_text;
   std::vector<std::string_view> parts;
@@ -34,7 +34,7 @@ std::vector<std::string_view> split_at_ends(std::string_view text) {
   return parts;
 }
 
-// The names of vocab.json in the order of their ids.
+// Returns the names of vocab.json in the order of their ids.
 std::vector<std::string> names_in(std::string_view text, const fs::path& path) {
   const json object = parse_json(text, path);
   if (!object.is_object())
@@ -54,7 +54,7 @@ std::vector<std::string> names_in(std::string_view text, const fs::path& path) {
   return names;
 }
 
-// The pairs of merges.txt.
+// Returns the pairs of merges.txt.
 std::vector<std::pair<std::string, std::string>> pairs_in(std::string_view text,
                                                           const fs::path& path) {
   std::vector<std::pair<std::string, std::string>> pairs;
@@ -74,7 +74,8 @@ std::vector<std::pair<std::string, std::string>> pairs_in(std::string_view text,
   return pairs;
 }
 
-// The tokenizer.json of a vocabulary: what is neither a byte nor merged is an added token.
+// Returns a tokenizer.json. Tokens that are neither bytes nor results of merges become added
+// tokens.
 json described(const NamedTokens& all, const fs::path& vocabulary_path) {
   std::set<std::string> added(all.names.begin(), all.names.end());
   for (const std::uint8_t byte : byte_pairs::bytes_in_order()) {
@@ -106,7 +107,7 @@ json described(const NamedTokens& all, const fs::path& vocabulary_path) {
 }  // namespace
 
 struct BytePairEncoding::State {
-  // Errors name the files.
+  // Error messages name the two files.
   State(NamedTokens all, const fs::path& vocabulary, const fs::path& merges)
       : named(std::move(all)),
         tokenizer(PretrainedTokenizer::from_text(described(named, vocabulary).dump(), merges)) {}
@@ -171,7 +172,7 @@ std::optional<TokenId> BytePairEncoding::find(std::string_view token) const {
   return std::nullopt;
 }
 
-// Names of special tokens are no letters of bytes.
+// Names of special tokens are not written in the letters of bytes.
 const std::string& BytePairEncoding::token(TokenId id) const {
   return state_->tokenizer.is_special(id) ? state_->named.names[static_cast<std::size_t>(id)]
                                           : state_->tokenizer.token(id);

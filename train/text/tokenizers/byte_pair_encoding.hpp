@@ -57,7 +57,7 @@ class WEFT_API BytePairEncoding {
   // Writes the files that `load` reads. Throws FileError if one cannot be written.
   void save(const std::filesystem::path& vocabulary, const std::filesystem::path& merges) const;
 
-  // The number of ids, including special tokens.
+  // Returns the number of ids, including special tokens.
   Index size() const;
   // Returns the id of a token, given by its bytes or, for a special token, by its name. Returns
   // nothing if there is no such token.

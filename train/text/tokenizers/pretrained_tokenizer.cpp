@@ -28,14 +28,14 @@ TokenId id_of(const json& object) {
   return static_cast<TokenId>(id);
 }
 
-// The list of an object, which may have none.
+// Returns an entry that is a list or null.
 const json& list_in(const json& object, const char* name) {
   const json& list = entry(object, name);
   if (!list.is_array() && !list.is_null()) fail<ValueError>(name, "a list", list.type_name());
   return list;
 }
 
-// The tokens that begin and end a whole text.
+// The special tokens before and after a whole text.
 struct Ends {
   TokenIds before, after;
 };
@@ -96,11 +96,11 @@ struct PretrainedTokenizer::State {
   Normalizer normalizer;
   std::unique_ptr<TokenModel> model;
   PreTokenizer pre_tokenizer;
-  TokenIds before, after;  // a whole text
+  TokenIds before, after;  // the special tokens before and after a whole text
   TokenDecoder decoder;
   AddedTokens added, added_to_normalized;
   TokenToId added_names;
-  // By id: the names that are decoded, if there is such a token, and the bytes that they add.
+  // By id: the name of the token, if it exists, and the bytes that it adds to a text.
   std::vector<std::optional<std::string>> names;
   std::vector<std::string> tokens;
   std::vector<bool> specials;
@@ -140,7 +140,7 @@ void PretrainedTokenizer::State::set_name(TokenId id, const std::string& name) {
 }
 
 void PretrainedTokenizer::State::add_tokens(const json& list) {
-  // Tokens that the model lacks follow its own, in the order of the list.
+  // Tokens that the model does not contain follow its tokens, in the order of the list.
   auto next = static_cast<TokenId>(model->size());
   for (const json& token : list) {
     check_entries(
@@ -166,13 +166,13 @@ void PretrainedTokenizer::State::add_tokens(const json& list) {
   }
 }
 
-// ByteLevel changes offsets only.
+// Other steps, such as ByteLevel, do not add tokens.
 void PretrainedTokenizer::State::add_ends(const json& description) {
   bool is_added = false;
   for (const json& step : steps_of(description, "processors")) {
     const Ends ends = make_step("post_processor", end_types(), step);
     if (ends.before.empty() && ends.after.empty()) continue;
-    if (is_added) fail<ValueError>("post_processor", "one step that adds tokens", "several");
+    if (is_added) fail<ValueError>("post_processor", "one step that adds tokens", "several steps");
     is_added = true;
     before = ends.before;
     after = ends.after;
@@ -184,7 +184,7 @@ std::optional<TokenId> PretrainedTokenizer::State::find(std::string_view name) c
   return id ? id : find_id(model->ids(), name);
 }
 
-// The ids so far, and where those of words are that were encoded before.
+// The ids so far, and the position of the ids of each distinct word in them.
 struct PretrainedTokenizer::State::Words {
   struct Encoded {
     std::size_t begin, size;
@@ -220,7 +220,7 @@ PretrainedTokenizer PretrainedTokenizer::load(const fs::path& path) {
 
 PretrainedTokenizer PretrainedTokenizer::from_text(std::string text, const fs::path& path) {
   const json file = parse_json(text, path);
-  // Keras and other programs write tokenizer.json files, too.
+  // Other programs, such as Keras, also write files with the name tokenizer.json.
   if (!file.contains("model"))
     fail_on_file(path, "an entry 'model', as in a Hugging Face tokenizer.json", shown(file));
   try {

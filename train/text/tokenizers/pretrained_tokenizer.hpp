@@ -39,7 +39,7 @@ class WEFT_API PretrainedTokenizer {
   // file `path`.
   static PretrainedTokenizer from_text(std::string text,
                                        const std::filesystem::path& path = "tokenizer.json");
-  // The contents of the file, for checkpoints.
+  // Returns the contents of the file, for checkpoints.
   const std::string& to_text() const;
 
   // Returns the largest id + 1.

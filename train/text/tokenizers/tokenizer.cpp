@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
   fail<ValueError>("tokenizer", "tokens", "a model without tokens");
 }
 
-// Like Vocabulary::encode_text, with an error that says which text is meant.
+// Like Vocabulary::encode_text, with an error message about the text.
 TokenIds encode_characters(const Vocabulary& vocabulary, std::string_view text) {
   const auto characters = utf8_characters(text, "text");
   if (vocabulary.is_plain())

@@ -17,15 +17,16 @@ namespace weft {
 
 // A Vocabulary of characters, a BytePairEncoding or a PretrainedTokenizer, or none of these.
 // Checkpoints store it (see TrainingLoop::register_for_checkpointing).
-//   Tokenizer tokenizer = Vocabulary::of_characters(text);
-//   const TokenIds ids = tokenizer.encode("weft");
+//   const Tokenizer tokenizer = Vocabulary::of_characters("hello");
+//   const TokenIds ids = tokenizer.encode("hole");
 class WEFT_API Tokenizer {
  public:
   // Creates a tokenizer without tokens, which encodes and decodes nothing.
   Tokenizer() = default;
-  Tokenizer(Vocabulary characters) : tokens_(std::move(characters)) {}  // tokens are characters
-  Tokenizer(BytePairEncoding byte_pairs) : tokens_(std::move(byte_pairs)) {}     // byte pairs
-  Tokenizer(PretrainedTokenizer pretrained) : tokens_(std::move(pretrained)) {}  // of a file
+  // Creates a tokenizer of one kind.
+  Tokenizer(Vocabulary characters) : tokens_(std::move(characters)) {}           // of characters
+  Tokenizer(BytePairEncoding byte_pairs) : tokens_(std::move(byte_pairs)) {}     // of byte pairs
+  Tokenizer(PretrainedTokenizer pretrained) : tokens_(std::move(pretrained)) {}  // from a file
 
   // Reads the tokenizer of a folder: tokenizer.json, or else vocab.json and merges.txt. Returns a
   // tokenizer without tokens if the folder contains none of these files. Throws FileError for a
@@ -44,7 +45,8 @@ class WEFT_API Tokenizer {
   };
   // Returns the tokens as strings, for checkpoints.
   Text to_text() const;
-  // The inverse of `to_text`. Throws ValueError or FileError for other strings.
+  // Returns the tokenizer that `to_text` describes. Throws ValueError or FileError for other
+  // strings.
   static Tokenizer from_text(const Text& text);
 
   // Whether there are no tokens.
@@ -56,7 +58,7 @@ class WEFT_API Tokenizer {
     return std::get_if<Kind>(&tokens_);
   }
 
-  // The largest id + 1; 0 without tokens.
+  // Returns the largest id + 1; 0 without tokens.
   Index size() const;
   // Returns the ids of a string, without tokens for its beginning and end. Throws ValueError unless
   // `text` is UTF-8, for a character that a plain vocabulary does not contain, and without tokens.
@@ -64,15 +66,16 @@ class WEFT_API Tokenizer {
   // Returns the ids of a string with the tokens before and after it that the model expects of a
   // whole text ("<s>"), if any. Throws the same exceptions as `encode`.
   TokenIds encode_with_ends(std::string_view text) const;
-  // The bytes of a token, which need not be whole characters; empty for ids above those of a
-  // tokenizer.json, because models can have more ids. Throws ValueError for an id below 0, for one
-  // that another kind of tokenizer does not have, and without tokens.
+  // Returns the bytes of a token, which need not be whole characters. Returns "" for ids beyond the
+  // tokens of a tokenizer.json, because models can have more ids. Throws ValueError for a negative
+  // id, for an id that a different kind of tokenizer does not contain, and for a tokenizer without
+  // tokens.
   const std::string& token(TokenId id) const;
   // Returns the text of tokens: PretrainedTokenizer::decode, or the bytes of the tokens, joined,
   // which need not be UTF-8 (see Utf8StreamDecoder). Throws the same exceptions as `token`.
   std::string decode(std::span<const TokenId> ids) const;
-  // The tokens that end a text: that of byte pairs, otherwise none. A model can have different
-  // ones.
+  // Returns the tokens that end a text: the end-of-text token of byte pairs; empty for other kinds.
+  // A model can define different tokens.
   TokenIds eos_token_ids() const;
 
   // Whether both have the same tokens.

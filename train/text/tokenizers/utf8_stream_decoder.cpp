@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::string_view replacement = "\uFFFD";
 
-// Whether the bytes are a part of a character that others can complete. Every byte that begins one
-// may be followed by 0x80 or by 0xA0 (The Unicode Standard, table 3-7).
+// Returns whether the bytes are the beginning of a character that further bytes can complete. After
+// every first byte, 0x80 or 0xA0 is valid (The Unicode Standard, table 3-7).
 bool begins_character(std::string_view bytes) {
   for (const std::string_view others : {"\x80\x80\x80", "\xA0\x80\x80"})
     if (first_code_point(std::string(bytes).append(others)).bytes > bytes.size()) return true;

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-// Appends the added tokens that a vocabulary does not have, by their ids.
+// Appends the added tokens that the vocabulary does not contain, in the order of their ids.
 void append_added(std::vector<std::string>& tokens, TokenToId ids, const WordPieceOptions& options,
                   const std::filesystem::path& path) {
   std::vector<std::pair<TokenId, std::string>> added;
@@ -30,7 +30,7 @@ void append_added(std::vector<std::string>& tokens, TokenToId ids, const WordPie
   }
 }
 
-// The tokens in the lines of a vocab.txt.
+// Returns the tokens in the lines of a vocab.txt.
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> tokens;
   for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
@@ -41,7 +41,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return tokens;
 }
 
-// The vocabulary of a tokenizer.json, in the order of its ids.
+// Returns the vocabulary of a tokenizer.json, in the order of its ids.
 std::vector<std::string> vocabulary_of(const json& file, const std::filesystem::path& path) {
   const json& model = entry(file, "model");
   // Older files do not name the type.
@@ -60,7 +60,7 @@ std::vector<std::string> vocabulary_of(const json& file, const std::filesystem::
   return tokens;
 }
 
-// The tokens of a vocab.txt or a tokenizer.json, and those added.
+// Returns the tokens of a vocab.txt or a tokenizer.json, followed by added tokens.
 std::vector<std::string> tokens_in(const std::filesystem::path& path,
                                    const WordPieceOptions& options) {
   const std::string text = read_text(path, max_vocabulary_bytes);
@@ -82,7 +82,7 @@ std::vector<std::string> tokens_in(const std::filesystem::path& path,
   return tokens;
 }
 
-// BERT's tokenizer.json.
+// Returns BERT's tokenizer.json for a vocabulary and options.
 json described(const std::vector<std::string>& tokens, const WordPieceOptions& options) {
   json vocabulary = json::object(), added = json::array();
   for (std::size_t id = 0; id < tokens.size(); ++id) vocabulary[tokens[id]] = id;
@@ -112,7 +112,8 @@ json described(const std::vector<std::string>& tokens, const WordPieceOptions& o
             {"vocab", std::move(vocabulary)}}}};
 }
 
-// The number of tokens that are kept of two texts with these numbers, `room` in all.
+// Returns how many tokens of each of two texts are kept, given their numbers of tokens and the
+// limit `room` for both together.
 std::pair<std::size_t, std::size_t> shares_of(std::size_t first, std::size_t second,
                                               std::size_t room) {
   if (first + second <= room) return {first, second};
@@ -124,7 +125,7 @@ std::pair<std::size_t, std::size_t> shares_of(std::size_t first, std::size_t sec
   return first < second ? std::pair(first, room - first) : std::pair(room - second, second);
 }
 
-// max_len as a number of tokens beside `specials` others.
+// Returns the number of tokens besides `specials` special tokens that max_len allows.
 std::size_t room_of(std::optional<Index> max_len, Index specials) {
   if (!max_len) return std::string::npos;
   if (*max_len < specials)

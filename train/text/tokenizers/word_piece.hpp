@@ -54,7 +54,7 @@ class WEFT_API WordPiece {
   // the next free id.
   explicit WordPiece(const std::filesystem::path& vocabulary, const WordPieceOptions& options = {});
 
-  // The number of tokens.
+  // Returns the number of tokens.
   Index size() const { return std::ssize(tokens_); }
   // Returns the token of an id. Throws ValueError unless 0 ≤ id < size().
   const std::string& token(TokenId id) const;

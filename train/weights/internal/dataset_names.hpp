@@ -29,8 +29,8 @@ inline constexpr const char* average_group = "average";
 inline constexpr const char* options_group = "model_options";
 
 // If the file is a checkpoint with a moving average that has been updated, replaces the path of
-// each averaged parameter in `paths` with that of its average. The keys of `paths` are parameter
-// names after `prefix`. Returns the names of the replaced datasets.
+// each averaged parameter in `paths` with the path of its average. The keys of `paths` consist of
+// `prefix` and a parameter name. Returns the names of the replaced datasets.
 std::vector<std::string> use_average(const TensorFile& file, const std::string& prefix,
                                      PathsByName& paths);
 

@@ -234,8 +234,8 @@ std::vector<WeightPart> in_weft(std::string_view name, std::span<const NameRow> 
   return weights;
 }
 
-// The inverse of in_weft: returns the dataset of a weight. Returns an empty name unless the rows
-// cover the whole name of its layer.
+// Returns the dataset of a weight (the inverse of in_weft). Its name is empty unless the rows cover
+// the whole name of the weight's layer.
 WeightPart in_file(std::string_view name, std::span<const NameRow> names) {
   const std::size_t variable = name.rfind('.') + 1;
   WeightPart dataset;
@@ -258,8 +258,8 @@ std::string without_end(std::string name, std::string_view end) {
   return name;
 }
 
-// Replaces TensorFlow's names of variables by PyTorch's. PyTorch files from before 2019 contain
-// TensorFlow's names, too.
+// Replaces TensorFlow's names of variables by PyTorch's. PyTorch files from before 2019 also
+// contain TensorFlow's names.
 std::string with_pytorch_variable(std::string name) {
   const std::string variable = name.substr(name.rfind('.') + 1);
   name.resize(name.size() - variable.size());
@@ -289,8 +289,8 @@ std::string without_start(std::string name, std::string_view start) {
   return name;
 }
 
-// Removes the groups of Keras 2: each layer's weights are below a group with the layer's name, and
-// those of a whole model below /model_weights.
+// Removes the groups of Keras 2: the weights of each layer are below a group with the layer's name;
+// the weights of a whole model are below /model_weights.
 std::string without_keras_2_groups(std::string name) {
   const std::string model = "model_weights.";
   if (name.starts_with(model)) name.erase(0, model.size());

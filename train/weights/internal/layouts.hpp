@@ -54,7 +54,7 @@ struct WEFT_API WeightLayout {
   // The translation of names.
   std::span<const NameRow> rows = {};
   // Whether `rows` covers all weights, as in layouts of one architecture such as Gpt. Layouts of
-  // arbitrary models contain other names, too.
+  // arbitrary models can contain further names.
   bool has_all_names = false;
   // The prefix of all dataset names in a written file, except for the output layer.
   std::string_view group = "";

@@ -19,7 +19,7 @@ std::string without_end(const std::string& name, const std::string& end) {
 }
 
 // Returns whether a module has no parameters other than the weights and biases of these layers.
-// Others, such as a norm of heads or an adapter, have no name in PyTorch.
+// Other parameters, such as those of an adapter, have no name in PyTorch.
 template <class T>
 bool has_only(const Module<T>& module, const std::vector<std::string>& layers) {
   std::set<std::string> known;
@@ -80,7 +80,7 @@ bool is_in_torch(const BlockStack<T, Block>& stack) {
          std::ranges::all_of(stack.blocks, [](const Block& block) { return is_in_torch(block); });
 }
 
-// Returns whether `module` is a `Layer` that torch.nn provides, too.
+// Returns whether `module` is a `Layer` for which torch.nn has an equivalent.
 template <class Layer, class T>
 bool is_torch(const Module<T>& module) {
   const auto* layer = dynamic_cast<const Layer*>(&module);

@@ -18,7 +18,7 @@ struct ZeroBias {
 };
 
 // The names of a model's parameters and buffers in PyTorch. Attention, transformer blocks and
-// stacks of blocks that torch.nn provides, too, get the names of torch.nn.MultiheadAttention,
+// stacks of blocks with an equivalent in torch.nn get the names of torch.nn.MultiheadAttention,
 // TransformerEncoderLayer, TransformerDecoderLayer, TransformerEncoder and TransformerDecoder. All
 // other names are the model's.
 struct TorchNames {

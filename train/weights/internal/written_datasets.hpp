@@ -24,7 +24,7 @@ class WrittenDatasets {
     bool is_zero_bias = false;
   };
 
-  // Creates an empty list of datasets. The names in `torch` take precedence over those of `layout`.
+  // Creates an empty list of datasets. Names in `torch` take precedence over names in `layout`.
   explicit WrittenDatasets(Layout layout, TorchNames torch = {});
 
   // Returns whether weights keep their names in the file.

@@ -69,7 +69,7 @@ void Cursor::expect(std::string_view signature) {
 
 namespace {
 
-// Bytes are taken as little-endian numbers, which is what they are on every machine of weft.
+// Numbers are copied from the bytes of the file, which are little-endian.
 static_assert(std::endian::native == std::endian::little);
 
 using Words = std::array<std::uint32_t, 3>;
@@ -113,7 +113,7 @@ std::uint32_t lookup3(Bytes bytes) {
 
 void check_checksum(std::uint64_t checksum, Bytes bytes) {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-  constexpr bool is_checked = false;  // changed files would end here; clang's fuzzer defines it
+  constexpr bool is_checked = false;  // lets clang's fuzzer mutate checksummed structures
 #else
   constexpr bool is_checked = true;
 #endif
@@ -131,9 +131,9 @@ Bytes without_checksum(Bytes structure) {
 namespace {
 
 constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
-constexpr std::uint64_t min_superblock_size = 48;  // of all versions
+constexpr std::uint64_t min_superblock_size = 48;  // the smallest of all versions
 
-// The position of the signature: 0, or 512 times a power of two.
+// Returns the position of the signature: 0, or 512 times a power of two.
 std::optional<std::uint64_t> find_signature(const RandomAccessFile& file) {
   for (std::uint64_t at = 0; at < file.size(); at = at == 0 ? 512 : 2 * at) {
     std::array<char, signature.size()> found;
@@ -165,7 +165,7 @@ void SourceFile::read_superblock() {
     const std::string content = known_content(bytes_);
     fail_structure("an HDF5 file", content.empty() ? "other data" : content);
   }
-  constexpr std::uint64_t max_size = 88;  // of version 1
+  constexpr std::uint64_t max_size = 88;  // the size in version 1
   std::vector<std::byte> bytes(std::min(max_size, bytes_.size() - *start));
   if (!bytes_.read(*start, bytes)) fail_structure("a file that can be read", "a read error");
   Cursor cursor{Bytes(bytes)};
@@ -196,8 +196,7 @@ void SourceFile::read_superblock() {
 
 void SourceFile::check_last_line(Checksum checksum) const {
   const std::uint64_t after_data = bytes_.size() - end_;
-  // The checksum takes time in proportion to the size of the file, which should be that of its
-  // data.
+  // Checks the size first, because computing the checksum takes time proportional to it.
   if (after_data != checksum_line_size && has_checksum_line(bytes_))
     fail_structure(str_cat("an HDF5 file of ", bytes_.size() - checksum_line_size,
                            " bytes before the checksum line"),
@@ -224,14 +223,15 @@ void SourceFile::read(Address address, std::span<std::byte> bytes) const {
     fail_structure("data that can be read", "a read error or a truncated file");
 }
 
-// In proportion to the file, of which every structure is read once or twice: short ones count more.
+// The limit is proportional to the size of the file: every structure is read once or twice, and
+// short structures count more than their size.
 Metadata::Metadata(const SourceFile& file) : file_(file) {
   constexpr std::uint64_t lowest = 1 << 20, highest = 64 << 20;
   limit_ = left_ = std::clamp(16 * std::min(file.size(), highest), lowest, highest);
 }
 
 Cursor Metadata::read(Address address, std::uint64_t size, std::string_view signature) {
-  constexpr std::uint64_t min_cost = 64;  // of the call
+  constexpr std::uint64_t min_cost = 64;  // the cost of a call
   const std::uint64_t cost = std::max(size, min_cost);
   if (cost > left_) fail_structure(str_cat("at most ", limit_, " bytes of structure"), "more");
   left_ -= cost;

@@ -23,7 +23,7 @@ struct Location {
   std::string_view object = {};
 
   std::string text() const;
-  // The text, truncated if long.
+  // Returns the text, truncated if long.
   static std::string shortened(std::string_view text);
 };
 
@@ -64,7 +64,7 @@ auto at(const Location& location, const Function& function) {
 
 using Bytes = std::span<const std::byte>;
 
-// An unsigned little-endian integer of at most 8 bytes.
+// Returns an unsigned little-endian integer of at most 8 bytes.
 std::uint64_t little_endian(Bytes bytes);
 
 // All functions throw StructureError if there are fewer bytes than they need.
@@ -75,7 +75,7 @@ class Cursor {
   explicit Cursor(std::vector<std::byte>&& bytes)
       : owned_(std::make_shared<const std::vector<std::byte>>(std::move(bytes))), rest_(*owned_) {}
 
-  // The bytes not read yet; valid as long as a copy of this object.
+  // Returns the next `size` bytes, and skips them. They are valid as long as a copy of this object.
   Bytes take(std::uint64_t size);
   void skip(std::uint64_t size) { take(size); }
   // Returns a cursor over the next bytes, and skips them.
@@ -91,6 +91,7 @@ class Cursor {
   // Throws unless the next bytes are the signature.
   void expect(std::string_view signature);
 
+  // Returns the bytes not read yet.
   Bytes rest() const { return rest_; }
 
  private:
@@ -102,7 +103,7 @@ class Cursor {
 
 inline constexpr std::size_t checksum_size = 4;
 
-// Bob Jenkins's lookup3 (2006): its function hashlittle, with the initial value 0.
+// Returns Bob Jenkins's hash lookup3 (2006): his function hashlittle, with the initial value 0.
 std::uint32_t lookup3(Bytes bytes);
 
 // Throws StructureError unless the checksum matches the bytes.
@@ -128,7 +129,7 @@ class SourceFile {
   SourceFile(const std::filesystem::path& path, Checksum checksum);
 
   const std::filesystem::path& path() const { return path_; }
-  // The root group.
+  // Returns the root group.
   Address root() const { return root_; }
   std::uint64_t size() const { return end_ - base_; }
   // Returns the number of bytes from an address to the end of the file; 0 for addresses past the
@@ -150,8 +151,8 @@ class SourceFile {
 
 // Metadata: reads a file's structures, with a limit on how much one operation reads.
 
-// An operation opens an object or lists groups. A structure that refers to itself, or many times to
-// another structure, soon reaches the limit, so no other code needs to look for cycles.
+// An operation opens an object or lists groups. A structure that refers to itself, or that is
+// referred to many times, soon reaches the limit, so no other code needs to detect cycles.
 class Metadata {
  public:
   explicit Metadata(const SourceFile& file);

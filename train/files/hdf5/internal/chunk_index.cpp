@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t address_size = 8;
 
-// The nodes of a tree of version 2.
+// Visits the nodes of a B-tree of version 2.
 struct RecordNodes {
   static constexpr std::uint64_t overhead = 10;  // signature, version, type and checksum
 
@@ -24,7 +24,7 @@ struct RecordNodes {
   const std::function<void(Cursor)>& visit;
   std::uint64_t record_size = 0;
   std::size_t count_bytes = 0;
-  std::vector<std::size_t> total_bytes = {};  // by level
+  std::vector<std::size_t> total_bytes = {};  // size of a number of records, by level
 
   // Returns the size of a pointer to a child of a node.
   std::uint64_t pointer_size(unsigned level) const {
@@ -52,7 +52,7 @@ std::size_t bytes_for(std::uint64_t limit) {
   return (static_cast<std::size_t>(std::bit_width(limit)) + 7) / 8;
 }
 
-// The level of a node is one less than that of its parent, so the depth is limited.
+// The depth of the recursion is limited, because the level decreases from parent to child.
 void visit_tree(Metadata& metadata, Address node, TreeOf kind, std::size_t key_size,
                 const std::function<void(Cursor key, Address)>& visit,
                 std::optional<unsigned> expected_level) {
@@ -92,9 +92,9 @@ void visit_records(Metadata& metadata, Address tree,
     if (!valid) fail_with_damage("a tree of inconsistent sizes");
   };
   check(nodes.record_size > 0 && node_size >= overhead + nodes.record_size && depth <= max_depth);
-  // How many records a node of each level may have decides on the sizes of their numbers.
+  // The maximum number of records below a node determines the sizes of the stored numbers.
   std::uint64_t in_node = (node_size - overhead) / nodes.record_size;
-  std::uint64_t below = in_node;  // with all levels below it
+  std::uint64_t below = in_node;  // the number of records in a node and below it
   nodes.count_bytes = bytes_for(in_node);
   nodes.total_bytes.push_back(0);
   for (unsigned level = 1; level <= depth; ++level) {
@@ -109,7 +109,8 @@ void visit_records(Metadata& metadata, Address tree,
 
 namespace {
 
-constexpr std::uint64_t head_size = 14;  // of a block: signature, version, type, array's address
+// The size of a block's head: signature, version, type, and address of the array.
+constexpr std::uint64_t head_size = 14;
 
 void check(bool valid) {
   if (!valid) fail_with_damage("an index of inconsistent sizes");
@@ -118,7 +119,7 @@ void check(bool valid) {
 struct Entries {
   Metadata& metadata;
   const EntryVisitor& visit;
-  std::uint64_t size;      // of an entry
+  std::uint64_t size;      // size of an entry
   std::uint64_t per_page;  // larger blocks are divided into pages
 
   std::uint64_t pages_in(std::uint64_t count) const {
@@ -127,7 +128,8 @@ struct Entries {
   void add(std::uint64_t first, Cursor entries) const {
     while (!entries.rest().empty()) visit(first++, entries.part(size));
   }
-  // Pages, for each of which there is a bit that is set when it was written, from a bit on.
+  // Adds the entries of the pages that were written, as indicated by one bit for each page,
+  // starting with number `bit`.
   void add_pages(std::uint64_t first, std::uint64_t count, Address at, Bytes written,
                  std::uint64_t bit = 0) const {
     for (std::uint64_t page = 0; page < pages_in(count); ++page, ++bit) {
@@ -164,9 +166,10 @@ void visit_fixed_array(Metadata& metadata, Address array, const EntryVisitor& vi
     entries.add(0, block);
 }
 
-// The first entries are in the index block. After them come groups ("super blocks") of data blocks:
-// group g has 2^(g/2) blocks of 2^((g+1)/2) times the smallest size. The index block has the
-// addresses of the blocks of the first groups, and of a list of them for each other group.
+// The first entries are in the index block. They are followed by groups ("super blocks") of data
+// blocks: group g consists of 2^(g/2) blocks, each 2^((g+1)/2) times as large as the smallest
+// block. The index block contains the addresses of the blocks of the first groups and, for each
+// other group, the address of a list of its blocks.
 void visit_extensible_array(Metadata& metadata, Address array, const EntryVisitor& visit) {
   constexpr std::uint64_t header_size = 72;
   constexpr unsigned max_bits = 48;
@@ -214,8 +217,8 @@ void visit_extensible_array(Metadata& metadata, Address array, const EntryVisito
   std::uint64_t first = in_index;
   for (unsigned group = 0; group < groups; ++group) {
     const std::uint64_t blocks = std::uint64_t{1} << group / 2;
-    const std::uint64_t count = smallest << (group + 1) / 2;  // of entries in a block
-    const std::uint64_t pages = entries.pages_in(count);      // of a block
+    const std::uint64_t count = smallest << (group + 1) / 2;  // number of entries in a block
+    const std::uint64_t pages = entries.pages_in(count);      // number of pages in a block
     const std::uint64_t bitmap_size = blocks * ((pages + 7) / 8);
     Cursor addresses = index;
     Bytes written;

@@ -9,33 +9,34 @@
 
 namespace weft::hdf5 {
 
-// The B-trees of both versions that HDF5 files have.
+// B-trees of version 1 and version 2.
 
 // Version 1, used for the symbols of a group and the chunks of a dataset.
 enum class TreeOf : unsigned { groups = 0, chunks = 1 };
 
 // Calls `visit` with the key and the address of each child of the leaves below a node, in order.
-// Throws StructureError for a damaged tree, and unless the node has the level, if one is given.
+// Throws StructureError for a damaged tree, or if `expected_level` is set and the node has a
+// different level.
 void visit_tree(Metadata& metadata, Address node, TreeOf kind, std::size_t key_size,
                 const std::function<void(Cursor key, Address)>& visit,
                 std::optional<unsigned> expected_level = {});
 
-// Version 2, used for the chunks of a dataset, and the links and attributes of large groups.
+// Version 2, used for the chunks of a dataset, and for the links and attributes of large groups.
 //
 // Calls `visit` with each record of a tree. Throws StructureError for a damaged tree.
 void visit_records(Metadata& metadata, Address tree,
                    const std::function<void(Cursor record)>& visit);
 
-// The number of bytes of numbers up to `limit`.
+// Returns the number of bytes needed to store numbers up to `limit`.
 std::size_t bytes_for(std::uint64_t limit);
 
-// The arrays that newer HDF5 files have as indexes of chunks.
+// The arrays that newer HDF5 files use as indexes of chunks.
 
-// Takes an entry by its index in the array.
+// A function that is called with an entry and its index in the array.
 using EntryVisitor = std::function<void(std::uint64_t index, Cursor entry)>;
 
-// Call `visit` with at least the entries that were written. Throw StructureError for a damaged
-// array.
+// Call `visit` with all entries that were written, and possibly with other entries. Throw
+// StructureError for a damaged array.
 void visit_fixed_array(Metadata& metadata, Address array, const EntryVisitor& visit);
 void visit_extensible_array(Metadata& metadata, Address array, const EntryVisitor& visit);
 

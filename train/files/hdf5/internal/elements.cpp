@@ -35,10 +35,10 @@ Head read_head(Cursor& cursor) {
   return {first >> 4, first & 0x0F, flags, cursor.number(4)};
 }
 
-// The properties of a floating-point type as the message has them: the first bit and the number of
-// bits of the number, its exponent and its mantissa, and the bias.
+// The properties of a floating-point type in a message: first bit and number of bits of the whole
+// number, of the exponent and of the mantissa, and the bias.
 using FloatProperties = std::array<std::uint64_t, 7>;
-constexpr FloatProperties property_sizes{2, 2, 1, 1, 1, 1, 4};  // in bytes
+constexpr FloatProperties property_sizes{2, 2, 1, 1, 1, 1, 4};  // size of each in bytes
 
 struct FloatFormat {
   Kind kind;
@@ -162,7 +162,7 @@ using Kind = ElementType::Kind;
 
 static_assert(std::endian::native == std::endian::little);
 
-// Numbers of 16 bits as they are stored; the others are stored as they are.
+// Stored 16-bit numbers. Numbers of 32 and 64 bits are stored as float and double.
 struct Float16 {
   std::uint16_t bits;
 };
@@ -177,8 +177,8 @@ T widened(T x) {
   return x;
 }
 
-// To single precision with a last bit that says whether anything was lost, so that rounding once
-// more gives what rounding once would have.
+// Rounds to single precision such that rounding the result once more, to 16 bits, gives the same
+// number as rounding once: if the value is not exact, the last bit of the result is 1.
 float to_odd(float value) { return value; }
 float to_odd(double value) {
   const auto rounded = static_cast<float>(value);
@@ -199,7 +199,7 @@ Stored narrowed(T x) {
     return static_cast<Stored>(x);
 }
 
-// Calls `use` with any number of the type, which can be converted to T.
+// Calls `use` with a number of the stored type, which must be convertible to T.
 template <class T, class Use>
 void with_stored(const ElementType& type, const Use& use) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -245,7 +245,7 @@ using BitsOf =
     std::tuple_element_t<std::bit_width(sizeof(Stored)) - 1,
                          std::tuple<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>>;
 
-// Calls `use(i, number)` with every element.
+// Calls `use(i, number)` for each element.
 template <class Stored, bool big_endian, class Use>
 void for_each(Bytes elements, const Use& use) {
   for (std::size_t i = 0; i < elements.size() / sizeof(Stored); ++i) {
@@ -261,13 +261,14 @@ void check_text_size(std::uint64_t bytes) {
                    str_cat(bytes, " bytes"));
 }
 
-// Up to the first NUL.
+// Returns the text up to the first NUL.
 std::string text_of(Bytes bytes) {
   const auto* text = reinterpret_cast<const char*>(bytes.data());
   return std::string(text, ::strnlen(text, bytes.size()));
 }
 
-// A text in a global heap, "Disk Format: Level 1E" in the HDF5 File Format Specification.
+// Reads a string from a global heap ("Disk Format: Level 1E" in the HDF5 File Format
+// Specification).
 std::string read_variable_text(Metadata& metadata, Cursor reference) {
   constexpr std::uint64_t header_size = 16;
   const std::uint64_t length = reference.number(4);
@@ -295,7 +296,7 @@ std::string read_variable_text(Metadata& metadata, Cursor reference) {
   fail_with_damage("a missing string");
 }
 
-// Calls `sink` with the elements as numbers of type Stored, `name` in messages.
+// Calls `sink` with the elements converted to Stored. Messages call this type `name`.
 template <class Stored, class T>
 void store_as(const Tensor<T>& tensor, const char* name, const Location& location,
               const std::function<void(Bytes)>& sink) {

@@ -1,4 +1,4 @@
-// The types of elements in a file, and their conversion to numbers, strings and booleans.
+// The types of elements in a file, and the conversion of elements to numbers, strings and booleans.
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ struct ElementType {
   bool is_integer() const { return kind == Kind::signed_integer || kind == Kind::unsigned_integer; }
 };
 
-// Returns the type that a message describes. Throws StructureError for a damaged message.
+// Parses the message that describes a type. Throws StructureError for a damaged message.
 ElementType read_element_type(Cursor message);
 
 inline constexpr std::uint64_t unlimited = ~std::uint64_t{0};
@@ -51,12 +51,12 @@ struct Extent {
   std::array<std::uint64_t, Shape::max_rank> limits;
 };
 
-// Returns the extent that a dataspace message describes. Throws StructureError for a null
-// dataspace, for more than Shape::max_rank axes or too many elements, and for a damaged message.
+// Parses a dataspace message. Throws StructureError for a null dataspace, for more than
+// Shape::max_rank axes or too many elements, and for a damaged message.
 Extent read_extent(Cursor message);
 inline Shape read_shape(Cursor message) { return read_extent(std::move(message)).shape; }
 
-// Converts elements as they are in a file to numbers, strings and booleans, and back.
+// Conversions between the elements in a file and numbers, strings and booleans.
 
 // Throws StructureError unless elements of the type can be converted to T: floating-point types of
 // 16, 32 and 64 bits to float and double, integers to std::int32_t and std::int64_t, bool to bool.

@@ -17,9 +17,9 @@ namespace {
                  larger ? "a larger chunk" : "a smaller chunk");
 }
 
-// Returns the inflated bytes. Throws unless there are exactly `size` of them.
+// Returns the decompressed bytes. Throws StructureError unless there are exactly `size` of them.
 std::vector<std::byte> inflate(Bytes compressed, std::uint64_t size) {
-  std::vector<std::byte> inflated(size + 1);  // one more shows that there is more
+  std::vector<std::byte> inflated(size + 1);  // one byte more, to detect a larger result
   z_stream stream{};
   if (::inflateInit(&stream) != Z_OK) throw std::bad_alloc();
   stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(compressed.data()));
@@ -34,9 +34,9 @@ std::vector<std::byte> inflate(Bytes compressed, std::uint64_t size) {
   return inflated;
 }
 
-// LZF (Lehmann, 2000): runs of literal bytes, and copies of earlier bytes of the result, each after
-// a byte whose highest three bits are 0 for a run and else the length of the copy less 2. Of `size`
-// bytes and no other number.
+// Decompresses LZF (Lehmann, 2000): runs of literal bytes, and copies of earlier bytes of the
+// result. Each starts with a byte whose highest three bits are 0 for a run, and otherwise the
+// length of the copy minus 2. Throws StructureError unless the result has `size` bytes.
 std::vector<std::byte> expand_lzf(Bytes compressed, std::uint64_t size) {
   std::vector<std::byte> expanded;
   expanded.reserve(size);
@@ -61,7 +61,7 @@ std::vector<std::byte> expand_lzf(Bytes compressed, std::uint64_t size) {
     const std::size_t distance = ((control & 31) << 8 | next()) + 1;
     if (distance > expanded.size())
       fail_with_damage("compressed data that refer to bytes before the start");
-    // One at a time: the copy may include bytes of its own.
+    // Byte by byte, because the copy may overlap its source.
     for (std::size_t i = 0; i < length; ++i)
       expanded.push_back(expanded[expanded.size() - distance]);
   }
@@ -69,7 +69,7 @@ std::vector<std::byte> expand_lzf(Bytes compressed, std::uint64_t size) {
   return expanded;
 }
 
-// "szip (filter 4)"
+// Returns the name of a filter for messages, "szip (filter 4)".
 std::string name_of_filter(unsigned id) {
   constexpr std::pair<unsigned, const char*> names[] = {
       {4, "szip"},    {5, "nbit"},          {6, "scale-offset"}, {305, "LZO"},
@@ -80,7 +80,8 @@ std::string name_of_filter(unsigned id) {
                                   : str_cat(known->second, " (filter ", id, ')');
 }
 
-// The first bytes of all elements stand first, then the second ones, …; a rest stays as it is.
+// Undoes shuffle, which stores the first bytes of all elements, then their second bytes, and so on.
+// Bytes after the last whole element remain in place.
 std::vector<std::byte> unshuffle(const std::vector<std::byte>& shuffled, std::uint64_t element) {
   if (element <= 1 || element > shuffled.size()) return shuffled;
   const std::size_t count = shuffled.size() / element;
@@ -90,8 +91,8 @@ std::vector<std::byte> unshuffle(const std::vector<std::byte>& shuffled, std::ui
   return bytes;
 }
 
-// Fletcher's checksum of the big-endian 16-bit words, of which the last may be half (Fletcher,
-// 1982): sums modulo 2^16 - 1.
+// Returns Fletcher's checksum (1982): sums, modulo 2^16 - 1, of big-endian 16-bit words. The last
+// word may consist of one byte.
 std::uint32_t fletcher32(Bytes bytes) {
   std::uint32_t first = 0, second = 0;
   for (std::size_t i = 0; i < bytes.size(); i += 2) {
@@ -103,7 +104,7 @@ std::uint32_t fletcher32(Bytes bytes) {
   return second << 16 | first;
 }
 
-// Zero and 2^16 - 1 are the same sum.
+// Compares checksums; 0 and 2^16 - 1 are the same sum.
 bool equal_sums(std::uint32_t a, std::uint32_t b) {
   return (a & 0xFFFF) % 0xFFFF == (b & 0xFFFF) % 0xFFFF && (a >> 16) % 0xFFFF == (b >> 16) % 0xFFFF;
 }
@@ -136,7 +137,7 @@ Filters::Filters(Cursor cursor) {
 
 std::vector<std::byte> Filters::undo(std::vector<std::byte> stored, std::uint32_t skipped,
                                      std::uint64_t size) const {
-  // The size before a filter that is undone: checksums that were added before it are still there.
+  // The sizes of the data before each filter; checksums added by earlier filters count.
   std::vector<std::uint64_t> sizes;
   std::uint64_t expected = size;
   for (std::size_t i = 0; i < filters_.size(); ++i) {

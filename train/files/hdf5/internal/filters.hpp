@@ -10,9 +10,9 @@ namespace weft::hdf5 {
 
 class Filters {
  public:
-  // No filters.
+  // Creates an empty list of filters.
   Filters() = default;
-  // The filters that a message describes, in the order in which they were applied. Throws
+  // Parses the message that lists the filters, in the order in which they were applied. Throws
   // StructureError for filters other than deflate, shuffle, fletcher32 and h5py's LZF, for a
   // repeated filter, and for a damaged message.
   explicit Filters(Cursor message);

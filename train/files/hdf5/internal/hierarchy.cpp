@@ -9,9 +9,9 @@
 namespace weft::hdf5 {
 namespace {
 
-constexpr std::size_t max_path_bytes = 4 << 20;  // of all paths in a listing
+constexpr std::size_t max_path_bytes = 4 << 20;  // limit for all paths in a listing together
 
-// The full path of the target of a soft link.
+// Returns the full path of the target of a soft link.
 std::string target_path(std::string_view link, std::string_view target) {
   std::string path(target.starts_with('/') ? "" : link.substr(0, link.rfind('/')));
   while (!target.empty()) {
@@ -26,7 +26,7 @@ std::string target_path(std::string_view link, std::string_view target) {
 
 struct Hierarchy::Listing {
   std::vector<std::string> datasets = {};
-  std::vector<Address> open = {};  // the groups that the listed one is in
+  std::vector<Address> open = {};  // the groups that contain the group being listed
   std::size_t links = 0;
   std::size_t path_bytes = 0;
 };
@@ -71,7 +71,7 @@ std::optional<Address> Hierarchy::address_of(Metadata& metadata, const std::stri
 
 Address Hierarchy::target_of(Metadata& metadata, const Link& link, std::string_view path,
                              std::size_t& soft_links) {
-  constexpr std::size_t max_soft_links = 16;  // that lead to an object, as in the library
+  constexpr std::size_t max_soft_links = 16;  // limit on the way to an object, as in the library
   if (link.kind == LinkKind::hard) return link.target;
   return at(location(path), [&] {
     if (link.kind != LinkKind::soft)

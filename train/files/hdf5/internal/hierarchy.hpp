@@ -12,8 +12,8 @@
 
 namespace weft::hdf5 {
 
-// Several threads may use it at once. Functions throw FileError with the path of the object. All
-// paths are full paths.
+// Several threads may use it at the same time. All paths are full paths. Functions throw FileError,
+// which names the path of the object.
 class Hierarchy {
  public:
   explicit Hierarchy(std::shared_ptr<const SourceFile> file) : file_(std::move(file)) {}
@@ -37,7 +37,7 @@ class Hierarchy {
   // Adds the number of soft links on the way to `soft_links`.
   std::optional<Address> address_of(Metadata& metadata, const std::string& path,
                                     std::size_t& soft_links);
-  // Returns the object that a link with this path leads to.
+  // Returns the address of the object that a link with this path refers to.
   Address target_of(Metadata& metadata, const Link& link, std::string_view path,
                     std::size_t& soft_links);
   // Returns the links of the object at an address; none if it is not a group. Errors name `path`.

@@ -59,7 +59,7 @@ void fail_with_hdf5(const Location& location, const char* expected) {
 
 namespace {
 
-// What the library knows of an open file.
+// The library's representation of an open file.
 struct DriverFile : H5FD_t {
   std::shared_ptr<FileImage> image;
   haddr_t allocated = 0;
@@ -71,7 +71,7 @@ herr_t status(bool success) { return success ? 0 : -1; }
 
 hid_t registered_driver = H5I_INVALID_HID;
 
-// The driver's information in a property list is the address of a shared pointer to the image.
+// The information for the driver in a property list: the address of a shared pointer to the image.
 using DriverInformation = const std::shared_ptr<FileImage>*;
 
 H5FD_t* open(const char*, unsigned, hid_t access, haddr_t) noexcept {
@@ -86,7 +86,7 @@ herr_t close(H5FD_t* file) noexcept {
   return 0;
 }
 
-// As the library's own driver of files in memory.
+// Returns the same features as the library's own driver for files in memory.
 herr_t query(const H5FD_t*, unsigned long* flags) noexcept {
   *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
            H5FD_FEAT_AGGREGATE_SMALLDATA;
@@ -118,13 +118,14 @@ herr_t forget_driver() noexcept {
   return 0;
 }
 
-// The library's identifier of the driver, which is registered until the library is closed.
+// Returns the library's identifier for the driver. The driver remains registered until the library
+// is closed.
 hid_t driver(const Location& location) {
   if (registered_driver >= 0) return registered_driver;
   H5FD_class_t description{};
 #if H5_VERSION_GE(1, 14, 0)
   description.version = H5FD_CLASS_VERSION;
-  description.value = 513;  // those from 512 on are free to use
+  description.value = 513;  // values from 512 on are free to use
 #endif
   description.name = "weft";
   description.maxaddr = static_cast<haddr_t>(std::numeric_limits<off_t>::max());

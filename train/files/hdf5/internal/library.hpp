@@ -1,4 +1,4 @@
-// Use of the HDF5 library.
+// Access to the HDF5 library.
 #pragma once
 
 #include <hdf5.h>
@@ -65,8 +65,8 @@ inline Handle checked_handle(hid_t id, const Location& location, const char* exp
 
 // FileImage: an HDF5 file in memory, for the library to write to.
 
-// Allocates memory only for what was written; the rest is zeros. Called by the library, so
-// functions return false on failure instead of throwing.
+// Allocates memory only for parts that were written; all other parts are zeros. Called by the
+// library, so functions return false on failure instead of throwing.
 class FileImage {
  public:
   std::uint64_t size() const noexcept { return size_; }
@@ -74,7 +74,7 @@ class FileImage {
   bool write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept;
   bool resize(std::uint64_t size) noexcept;
 
-  // From now on, changes are ignored and succeed, so that the file can be closed.
+  // Makes all further changes succeed without effect, so that the file can be closed.
   void freeze() noexcept { frozen_ = true; }
   // Whether memory ran out during a change; the image is then frozen.
   bool is_incomplete() const noexcept { return is_incomplete_; }

@@ -46,7 +46,7 @@ ObjectHeader::ObjectHeader(Metadata& metadata, Address address) {
     size = prefix.number(std::size_t{1} << (flags & 3));
   }
   const std::uint64_t prefix_size = start.rest().size() - prefix.rest().size();
-  // What does not fill a message's own header is a gap.
+  // Remaining bytes that are too few for a message's header are a gap.
   const std::size_t header_size = is_old ? 8 : (flags & with_creation_order) != 0 ? 6 : 4;
   struct Block {
     Address address;
@@ -126,7 +126,7 @@ FractalHeap::FractalHeap(Metadata& metadata, Address address) {
   const Bytes bytes = header.rest();
   header.expect("FRHP");
   header.skip(3);
-  // With filters, the header would be longer.
+  // With filters, the header is longer.
   if (header.number(2) != 0) fail_unsupported("links or attributes with filters");
   without_checksum(bytes);
   has_checksums_ = (header.byte() & with_checksums) != 0;
@@ -164,7 +164,7 @@ void FractalHeap::add(Metadata& metadata, Address address, std::uint64_t offset,
       address, head_size_ + address_size * rows * width_ + checksum_size, "FHIB");
   children.skip(head_size_ - 4);
   const unsigned direct_rows = bits_of(max_direct_size_) - bits_of(start_size_) + 2;
-  // Rows have `width_` blocks of the same size. The rows of a child add up to its size.
+  // A row consists of `width_` blocks of the same size. The rows of a child add up to its size.
   for (unsigned row = 0; row < std::min(rows, max_rows_); ++row) {
     const unsigned child_rows =
         row < direct_rows ? 0 : bits_of(row_size(row)) - bits_of(start_size_ * width_) + 1;
@@ -183,7 +183,7 @@ Cursor FractalHeap::read_direct(Metadata& metadata, Address address, std::uint64
   if (!has_checksums_) return block;
   head.skip(head_size_ - 4);
   const std::uint64_t checksum = head.number(checksum_size);
-  // It is that of the block with zeros in its place.
+  // The checksum is computed with zeros in its own place.
   std::vector<std::byte> bytes(block.rest().begin(), block.rest().end());
   std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(head_size_), checksum_size, std::byte{0});
   check_checksum(checksum, bytes);
@@ -215,7 +215,7 @@ void visit_dense(Metadata& metadata, Cursor message, std::size_t index_size,
 
 namespace {
 
-// The attribute of a message; none when it has another name.
+// Parses the message of an attribute. Returns nothing if its name is not `wanted`.
 std::optional<Attribute> read_attribute(Cursor message, std::string_view wanted) {
   const unsigned version = message.byte();
   if (version < 1 || version > 3) fail_with_damage("an unknown attribute");
@@ -299,7 +299,7 @@ class Collector {
     });
   }
 
-  // The links of a group in the oldest format, with their names in a local heap.
+  // Adds the links of a group in the oldest format, whose names are in a local heap.
   void add_symbol_table(Cursor message) {
     constexpr std::uint64_t header_size = 32, max_size = 4 << 20;
     const Address tree = message.address();
@@ -386,12 +386,12 @@ std::vector<Link> links_of(Metadata& metadata, const ObjectHeader& group, std::s
 
 namespace {
 
-// The number of groups on a full path.
+// Returns the number of groups on a full path.
 std::size_t depth_of(std::string_view full_path) {
   return static_cast<std::size_t>(std::ranges::count(full_path, '/')) - 1;
 }
 
-// The first name on a full path that no object may have.
+// Returns the first name in a full path that an object must not have, if any.
 std::optional<std::string_view> invalid_name(std::string_view full_path) {
   for (std::string_view rest = full_path; !rest.empty();) {
     const std::size_t end = std::min(rest.find('/', 1), rest.size());

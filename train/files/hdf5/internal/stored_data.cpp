@@ -177,7 +177,7 @@ void ChunkedData::add(const SourceFile& file, const Coordinates& coordinates, Ch
   std::uint64_t place = 0;
   for (std::size_t axis = 0; axis < counts_.size(); ++axis) {
     const auto count = static_cast<std::uint64_t>(counts_[axis]);
-    if (coordinates[axis] >= count) return;  // left from a dataset that was larger
+    if (coordinates[axis] >= count) return;  // left over from when the dataset was larger
     place = place * count + coordinates[axis];
   }
   if (filters_.empty() ? chunk.size != chunk_bytes_
@@ -253,8 +253,8 @@ void ChunkedData::read(const SourceFile& file, Index first, Index last,
   const std::size_t last_axis = sizes_.size() - 1;
   Sizes origin(sizes_.size()), begin(sizes_.size()), end(sizes_.size());
   for (std::size_t place = 0; place < chunks_.size(); ++place) {
-    // The elements of the chunk that are wanted, from `begin` to `end` along each axis.
-    Index runs = 1;  // along the last axis
+    // The requested elements of the chunk are those from `begin` to `end` along each axis.
+    Index runs = 1;  // number of runs, which are along the last axis
     auto rest = static_cast<Index>(place);
     for (std::size_t axis = sizes_.size(); axis-- > 0; rest /= counts_[axis]) {
       origin[axis] = begin[axis] = rest % counts_[axis] * chunk_sizes_[axis];
@@ -268,7 +268,7 @@ void ChunkedData::read(const SourceFile& file, Index first, Index last,
     const auto run_bytes =
         static_cast<std::uint64_t>(end[last_axis] - begin[last_axis]) * element_bytes_;
     for (Index run = 0; run < runs; ++run) {
-      // Where the run is in the chunk and in the dataset, in elements.
+      // The position of the run in the chunk and in the dataset, in elements.
       Index from = 0, to = 0, from_stride = 1, to_stride = 1;
       rest = run;
       for (std::size_t axis = sizes_.size(); axis-- > 0;) {

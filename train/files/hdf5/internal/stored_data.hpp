@@ -26,8 +26,8 @@ class FillValue {
   // damaged message.
   explicit FillValue(const ObjectHeader& header);
 
-  // Throws StructureError unless the fill value has `element_bytes` bytes and `elements` of them
-  // are not too many: a small file must not use any amount of memory.
+  // Throws StructureError if the fill value does not have `element_bytes` bytes, or if there are
+  // too many `elements`: a small file must not use an unlimited amount of memory.
   void check(std::uint64_t elements, std::uint64_t element_bytes) const;
   // Sets whole elements to the value, after `check`.
   void fill(std::span<std::byte> elements) const;
@@ -39,8 +39,8 @@ class FillValue {
 
 // ChunkedData: the elements of a dataset in chunks of the same shape, with any of HDF5's indexes.
 
-// Receives elements, the first of which has the index `first`. Called with any number of elements,
-// in any order, possibly on several threads at once.
+// Receives elements; `first` is the index of the first of them. Called with any number of elements,
+// in any order, possibly by several threads at the same time.
 using ElementSink = std::function<void(Index first, Bytes elements)>;
 
 // Functions throw StructureError.
@@ -88,7 +88,7 @@ class ChunkedData {
 
   Filters filters_;
   FillValue fill_;
-  std::vector<std::uint64_t> layout_sizes_;  // of a chunk; the last is that of an element in bytes
+  std::vector<std::uint64_t> layout_sizes_;  // sizes of a chunk, then the bytes per element
   IndexKind index_ = IndexKind::tree_1;
   Address address_ = undefined_address;  // address of the index
   Chunk only_;                           // the chunk of one_chunk with filters
@@ -102,7 +102,7 @@ class ChunkedData {
   std::vector<Chunk> chunks_;      // in row-major order
 };
 
-// StoredData: where the elements of a dataset are in the file.
+// StoredData: the location of a dataset's elements in the file.
 
 // Functions throw StructureError.
 class StoredData {
@@ -149,7 +149,7 @@ class DatasetSource {
   // Reads rows [first, last) of the first axis, after `locate`; a scalar is one row. Throws
   // StructureError when they cannot be read. May be called on several threads.
   virtual void read(Index first, Index last, const ElementSink& sink) const = 0;
-  // The file that elements may refer to; null if they cannot.
+  // Returns the file that elements may refer to; null if they cannot.
   virtual const SourceFile* hdf5_file() const { return nullptr; }
 
  private:
@@ -157,8 +157,8 @@ class DatasetSource {
   ElementType type_;
 };
 
-// Calls `sink` with `count` elements in blocks, on several threads, which `read` reads: those from
-// an offset in bytes on.
+// Reads `count` elements in blocks, on several threads, and calls `sink` with each block. `read`
+// reads elements from an offset in bytes on.
 void read_in_blocks(Index count, std::uint64_t element_bytes,
                     const std::function<void(std::uint64_t offset, std::span<std::byte>)>& read,
                     const ElementSink& sink);

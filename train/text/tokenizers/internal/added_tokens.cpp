@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-// Where the character before a position begins.
+// Returns the start of the character before a position.
 std::size_t character_before(std::string_view text, std::size_t at) {
   do --at;
   while (at > 0 && !starts_character(text[at]));
@@ -28,7 +28,7 @@ bool is_before(Predicate predicate, std::string_view text, std::size_t at) {
 
 void AddedTokens::add(const AddedToken& token) {
   if (token.text.empty()) fail<ValueError>("added_tokens", "nonempty tokens", "''");
-  // Hugging Face's library chooses one of them at random.
+  // If several tokens have the same text, Hugging Face's library chooses one of them at random.
   if (const std::optional<TokenId> other = tree_.add(token.text, token.id);
       other && *other != token.id)
     fail<ValueError>("added_tokens", "tokens that differ after normalization",

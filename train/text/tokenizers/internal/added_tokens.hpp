@@ -11,16 +11,19 @@
 
 namespace weft {
 
+// A token at which a text is split.
 struct AddedToken {
   std::string text;
   TokenId id;
-  // Whether letters and digits may not be next to it, and whether it takes adjacent spaces.
+  // Whether it matches only as a whole word, and whether it includes the spaces before and after
+  // it.
   bool is_whole_word = false, takes_left = false, takes_right = false;
 };
 
 class AddedTokens {
  public:
-  // Throws ValueError for an empty token, and for a token with the same text as another one.
+  // Adds a token. Throws ValueError for an empty token, and for a token whose text belongs to
+  // another token already.
   void add(const AddedToken& token);
 
   // Calls `use` with each part of a text between tokens, and appends the ids of the tokens in
@@ -40,14 +43,14 @@ class AddedTokens {
   }
 
  private:
-  // A token, and what it takes of the text.
+  // A matching token, and the part of the text that it includes.
   struct Found {
     std::size_t begin, end;
     TokenId id;
   };
-  // Finds the first token from `at` on, which becomes the token's end. The spaces that a token
-  // takes on its left begin at `rest` or later. Spaces that it takes on its right may be tokens,
-  // too.
+  // Finds the first token from `at` on, and sets `at` to its end. Spaces that the token includes on
+  // its left begin at `rest` or later. Spaces that it includes on its right may belong to a further
+  // token, too.
   std::optional<Found> find(std::string_view text, std::size_t rest, std::size_t& at,
                             TextBudget& budget) const;
 

@@ -49,8 +49,9 @@ CharacterTable::CharacterTable(std::string_view base64) {
   replacements_ = bytes.substr(4 + tree_bytes);
 }
 
-// Darts-clone's double array: a unit has a label in its bits 0 to 7 (and 31), whether it has a leaf
-// in bit 8, and the offset of its children in the others; a leaf has its value.
+// The table is Darts-clone's double array. An inner unit contains its label in bits 0 to 7 (and
+// 31), whether it has a leaf in bit 8, and the offset of its children in the other bits. A leaf
+// contains its value.
 bool CharacterTable::append_mapped(std::string_view text, std::string& result) const {
   const auto offset = [](std::uint32_t unit) { return unit >> 10 << ((unit & (1U << 9)) >> 6); };
   if (tree_.empty()) return false;
@@ -62,7 +63,8 @@ bool CharacterTable::append_mapped(std::string_view text, std::string& result) c
     const std::uint32_t unit = tree_[at];
     at ^= offset(unit);
     if ((unit >> 8 & 1) == 0) continue;
-    // The shortest beginning of the text that the table has stands for all of it.
+    // The shortest prefix of the text that the table contains determines the replacement of the
+    // text.
     const std::size_t begin = at < tree_.size() ? tree_[at] & 0x7FFFFFFFU : replacements_.size();
     if (begin >= replacements_.size()) fail_on_table("damaged data");
     result += replacements_.substr(begin, replacements_.find('\0', begin) - begin);
@@ -78,7 +80,7 @@ std::string CharacterTable::mapped(std::string_view text, TextBudget& budget) co
   };
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t size = result.size();
-    // One grapheme.
+    // Finds the end of the grapheme.
     std::size_t end = begin;
     char32_t last = unicode::next_code_point(text, end);
     utf8proc_int32_t state = 0;

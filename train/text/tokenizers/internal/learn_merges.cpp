@@ -13,23 +13,25 @@
 namespace weft::byte_pairs {
 namespace {
 
-// A distinct word, and how often it is in the text.
+// A distinct word and its number of occurrences in the text.
 struct Word {
   TokenIds tokens;
   std::int64_t count;
 };
 
+// The occurrences of a pair.
 struct Occurrences {
   std::int64_t count = 0;
-  // The indices of the words that the pair is in, or once was; some may be repeated.
+  // The indices of the words that contain the pair or have contained it; some may be repeated.
   std::vector<std::size_t> words = {};
 };
 
 struct Candidate {
-  std::int64_t count;  // when it was added; it may be lower now
+  std::int64_t count;  // the count when the candidate was added; it may be lower now
   TokenPair pair;
 
-  // The most frequent pair is on top of a queue, and among equals that of the lower ids.
+  // The top of a priority queue is the most frequent pair; among equally frequent pairs, the pair
+  // with lower ids.
   friend bool operator<(const Candidate& a, const Candidate& b) {
     return a.count != b.count ? a.count < b.count : a.pair > b.pair;
   }
@@ -81,7 +83,7 @@ class Learner {
   }
 
  private:
-  // The id of a token, which is new unless other merges had the same result.
+  // Returns the id of a token. Adds the token unless another merge had the same result.
   TokenId add(const std::string& name) {
     const auto id = static_cast<TokenId>(learned_.names.size());
     const auto [found, is_new] = ids_.emplace(name, id);
@@ -89,7 +91,7 @@ class Learner {
     return found->second;
   }
 
-  // Adds the pairs of a word to the counts, or subtracts them.
+  // Adds `sign` times the pairs of a word to the counts.
   void count(std::size_t index, int sign) {
     const Word& word = words_[index];
     for (std::size_t i = 0; i + 1 < word.tokens.size(); ++i) {

@@ -7,14 +7,14 @@
 namespace weft::byte_pairs {
 namespace {
 
-// A token of a word, in a list of those that are left.
+// A token of a word, in a linked list of the remaining tokens.
 struct Part {
   TokenId token;
   std::size_t previous, next;
   bool is_left = true;
 };
 
-// A merge of the part at `position` with its next one, possible when it was found.
+// A merge of the part at `position` with the next part. It was possible when it was added.
 struct Candidate {
   std::size_t rank, position;
   TokenPair pair;
@@ -35,7 +35,7 @@ void Merges::apply(TokenIds& word) const {
   const std::size_t size = word.size();
   std::vector<Part> parts;
   parts.reserve(size);
-  // The first part has no previous one (`size`), the last one no next one.
+  // `size` means that there is no previous or next part.
   for (std::size_t i = 0; i < size; ++i) parts.push_back({word[i], i > 0 ? i - 1 : size, i + 1});
 
   std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> candidates;
@@ -53,7 +53,7 @@ void Merges::apply(TokenIds& word) const {
     Part& part = parts[merge.position];
     if (!part.is_left || part.next >= size) continue;
     if (const TokenPair pair{part.token, parts[part.next].token}; pair != merge.pair) {
-      // The current pair may merge into the same token.
+      // The pair at this position has changed, but may merge into the same token.
       const auto found = merges_.find(pair);
       if (found == merges_.end() || found->second.result != merge.result) continue;
     }

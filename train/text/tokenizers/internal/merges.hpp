@@ -27,14 +27,14 @@ struct TokenPairHash {
 class Merges {
  public:
   struct Merge {
-    std::size_t rank;  // 0 is the first one
+    std::size_t rank;  // 0 for the first merge
     TokenId result;
   };
 
   // Adds a merge with the next rank. Returns false if the pair was already added.
   bool add(TokenPair pair, TokenId result);
-  // Merges pairs of neighbours, the lowest rank first and then the leftmost, until none is left.
-  // Time in proportion to n log n.
+  // Merges pairs of neighbours, the lowest rank first, among equal ranks the leftmost, until no
+  // pair can be merged. Takes O(n log n) time.
   void apply(TokenIds& word) const;
 
  private:

@@ -8,12 +8,13 @@
 
 namespace weft {
 
-// Counts the work for one text in units of about a nanosecond. Every step charges what it does
-// here, so that time and memory are bounded by the size of the text whatever a file describes:
-// 1024 units per byte and 4 Mi units, which a usual tokenizer does not use a twentieth of.
+// Counts the work for one text in units of about a nanosecond. Every step charges its work here, so
+// that time and memory are limited by the size of the text, regardless of the file: 1024 units per
+// byte plus 4 Mi units, more than twenty times what a typical tokenizer needs.
 class TextBudget {
  public:
-  // The cost of adding a byte to a text, and of a backtracking step of a regular expression.
+  // The cost of adding a byte to a text, and the cost of a backtracking step of a regular
+  // expression.
   static constexpr std::uint64_t per_new_byte = 64, per_retry = 16;
 
   explicit TextBudget(std::size_t bytes) : left_((std::uint64_t{1} << 22) + bytes * 1024) {}
@@ -30,7 +31,7 @@ class TextBudget {
       fail<ValueError>("text", "tokenizer steps whose cost is in proportion to the text",
                        "steps that take too much time or memory");
   }
-  // Charges for replaced bytes.
+  // Charges for replacing bytes.
   void replace(std::size_t bytes, std::size_t new_bytes) {
     spend(bytes + new_bytes + (new_bytes > bytes ? (new_bytes - bytes) * per_new_byte : 0));
   }

@@ -40,8 +40,8 @@ std::string message_of(int error, OnigErrorInfo* info = nullptr) {
   return std::string(text.begin(), text.begin() + size);
 }
 
-// The library parses by recursion: through parentheses and classes, and through quantifiers of
-// quantifiers.
+// Limits the size and the nesting of expressions, because the library parses parentheses, classes
+// and quantifiers of quantifiers recursively.
 void check_form(const std::string& what, std::string_view expression) {
   constexpr std::size_t max_bytes = 64 << 10, max_depth = 250;
   if (expression.size() > max_bytes)
@@ -63,21 +63,21 @@ void check_form(const std::string& what, std::string_view expression) {
   }
 }
 
-// Replaces or refuses parts that versions of the library understand differently: [:punct:], to
-// which 6.9.9 added the symbols, is written out.
+// Replaces or rejects elements that versions of the library interpret differently. [:punct:], which
+// includes symbols since version 6.9.9, is replaced by an equivalent class.
 std::string in_every_version(const std::string& what, std::string_view expression) {
   std::string result;
   const auto refuse = [&](std::string_view part) {
     fail<ValueError>(what, "an expression whose meaning does not depend on the library's version",
                      str_cat('\'', part, '\''));
   };
-  // Options of the whole expression; L makes it find the longest match.
+  // Options of the whole expression; L selects the longest match.
   if (expression.starts_with("(?"))
     if (const std::string_view options =
             expression.substr(0, expression.find_first_not_of("CIL", 2) + 1);
         options.ends_with(')') && options.find('L') != options.npos)
       refuse(options);
-  std::size_t classes = 0;  // that are open
+  std::size_t classes = 0;  // the number of open classes
   for (std::size_t at = 0; at < expression.size(); ++at) {
     const std::string_view rest = expression.substr(at);
     if (classes > 0 && rest.starts_with("[:punct:]")) {
@@ -87,7 +87,7 @@ std::string in_every_version(const std::string& what, std::string_view expressio
       result += R"([^\p{P}\p{S}])";
       at += 9;
     } else if (rest.starts_with('\\') && rest.size() > 1) {
-      // Names of properties are the same with spaces, "_" and "-", and in upper case.
+      // The library ignores case, spaces, "_" and "-" in names of properties.
       std::string name;
       if (rest.starts_with(R"(\p{)") || rest.starts_with(R"(\P{)"))
         for (const char c :
@@ -106,8 +106,9 @@ std::string in_every_version(const std::string& what, std::string_view expressio
   return result;
 }
 
-// Searches one text. A search gets few retries first, which suffice for a word, and four times as
-// many until it ends; those count for all searches with the same budget.
+// Searches one text. Each search is first limited to few retries, which suffice for a word. If it
+// exceeds the limit, it is repeated with four times as many retries, which are charged to the
+// budget.
 class Search {
  public:
   Search(OnigRegex code, std::string_view text, TextBudget& budget)
@@ -118,8 +119,8 @@ class Search {
     onig_set_match_stack_limit_size_of_match_param(limits_.get(), max_stack);
   }
 
-  // Finds the first match that begins at `at` or later. Returns an error of the library, or
-  // ONIG_MISMATCH without one.
+  // Finds the first match that begins at `at` or later. Returns ONIG_MISMATCH if there is no match,
+  // and a lower value for an error of the library.
   int find_from(std::size_t at) {
     return repeated([&] {
       const OnigUChar* const begin = characters_of(text_);
@@ -128,7 +129,7 @@ class Search {
                                     ONIG_OPTION_NONE, limits_.get());
     });
   }
-  // Matches at the beginning of the text. Returns as `find_from` does.
+  // Matches at the beginning of the text. Returns the same values as `find_from`.
   int match() {
     return repeated([&] {
       const OnigUChar* const begin = characters_of(text_);
@@ -170,7 +171,8 @@ class Search {
 }  // namespace
 
 struct TextPattern::Code {
-  // Returns the error of the library, empty without one. Compiling changes tables of the library.
+  // Returns an error message of the library, or an empty string. Locks a mutex, because compiling
+  // changes global tables of the library.
   std::string compile(const std::string& expression) {
     static std::mutex mutex;
     const std::lock_guard lock(mutex);
@@ -188,7 +190,7 @@ struct TextPattern::Code {
     compiled.reset(made);
     return "";
   }
-  // Throws ValueError if an attempt of a search ended with an error.
+  // Throws ValueError if a search ended with an error.
   bool is_found(int result, const TextPattern& pattern) const {
     if (result < ONIG_MISMATCH)
       fail<ValueError>(
@@ -208,7 +210,7 @@ TextPattern::TextPattern(const std::string& what, std::string_view expression, F
   std::string error = code.compile(text);
   if (error.empty() && fit == Fit::whole) {
     error = code.compile("\\A(?:" + text + ")\\z");
-    // The last parenthesis may be a part of a comment.
+    // The closing parenthesis was part of a comment if the expression ends with one.
     if (!error.empty()) error = code.compile("\\A(?:" + text + "\n)\\z");
   }
   if (!error.empty())
@@ -241,7 +243,7 @@ void TextPattern::for_each(std::string_view text, TextBudget& budget,
   if (text.empty()) return;
   if (!code_) return for_each_literal(text, use);
   Search search(code_->compiled.get(), text, budget);
-  std::optional<std::size_t> last;  // the end of the match before
+  std::optional<std::size_t> last;  // the end of the previous match
   for (std::size_t at = 0; at <= text.size();) {
     if (!code_->is_found(search.find_from(at), *this)) return;
     const TextMatch match = search.found();
@@ -250,7 +252,7 @@ void TextPattern::for_each(std::string_view text, TextBudget& budget,
       unicode::next_code_point(text, at);
       continue;
     }
-    // \K in a look-around moves the beginning of a match.
+    // \K in a look-around can move the beginning of a match before the previous match.
     if (match.begin < last.value_or(0) || match.end < match.begin)
       fail<ValueError>(what_, "an expression whose matches follow each other",
                        str_cat('\'', expression_.substr(0, 80), '\''));

@@ -19,8 +19,8 @@ struct TextMatch {
 };
 
 // A regular expression in Oniguruma's own syntax with its default options, as in Hugging Face's
-// tokenizers: classes are those of Unicode, ^ and $ match at lines. Copies share what never
-// changes; several threads may use one.
+// tokenizers: classes are Unicode's, ^ and $ match at lines. Copies share what never changes;
+// several threads may use it at the same time.
 class TextPattern {
  public:
   enum class Fit { anywhere, whole };

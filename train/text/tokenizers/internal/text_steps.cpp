@@ -17,12 +17,13 @@ namespace {
 
 using nlohmann::json;
 
-// Characters of words as Rust's regular expressions define \w: with Alphabetic characters that are
-// no letters, such as "Ⓐ", and with the joiners, which Oniguruma's \w lacks.
+// The characters that \w matches in Rust's regular expressions. Unlike Oniguruma's \w, they include
+// Alphabetic characters that are not letters, such as "Ⓐ", and joiners.
 constexpr const char* word_characters = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{200C}\x{200D})";
-// Punctuation: that of Unicode, and all that is printable in ASCII but letters, digits and spaces.
+// Punctuation: Unicode's, and all printable ASCII characters except letters, digits and spaces.
 constexpr const char* punctuation = R"(!-/:-@\[-`{-~\p{P})";
 
+// Returns the number of bytes of the first character.
 std::size_t first_character_size(std::string_view text) {
   std::size_t end = 0;
   if (!text.empty()) unicode::next_code_point(text, end);
@@ -33,7 +34,7 @@ Normalizer replacing(const TextPattern& pattern, const std::string& content) {
   return [=](std::string_view text, TextPass& pass) {
     return pattern.replaced(text, pass.budget, [&](const TextMatch& match, std::string& result) {
       result += content;
-      // The content stands in the place of the last character of the match.
+      // The content takes the position of the last character of the match.
       if (match.begin == 0 && match.end > (content.empty() ? 0 : first_character_size(text)))
         pass.keeps_beginning = false;
       if (match.end == 0 && !content.empty()) pass.inserts_before = true;
@@ -45,7 +46,7 @@ Normalizer replacing(const std::string& expression, const std::string& content =
   return replacing(TextPattern("pattern", expression), content);
 }
 
-// A change that makes no more than a few bytes of each.
+// Returns a normalizer for a change that replaces each byte by a few bytes at most.
 template <class Change>
 Normalizer changing(const Change& change) {
   return [change](std::string_view text, TextPass& pass) {
@@ -68,8 +69,8 @@ Normalizer in_sequence(std::vector<Normalizer> steps) {
   };
 }
 
-// BERT's. The blocks of CJK ideographs that it separates are those of its authors, but that of
-// U+2B820 begins at U+2B920 in Hugging Face's library.
+// Creates BERT's normalizer. It separates the same blocks of CJK ideographs as the original, except
+// that the block at U+2B820 begins at U+2B920, as in Hugging Face's library.
 Normalizer of_bert(const json& d) {
   std::vector<Normalizer> steps;
   if (entry_or(d, "clean_text", true)) {
@@ -152,7 +153,7 @@ const std::vector<StepType<Normalizer>>& normalizer_types() {
   return types;
 }
 
-// What happens to the matches at which a text is split.
+// How matches are treated when a text is split.
 enum class Behavior { isolated, removed, merged_with_previous, merged_with_next, contiguous };
 
 Behavior behavior_of(const json& description, std::optional<Behavior> otherwise = {}) {
@@ -169,17 +170,17 @@ Behavior behavior_of(const json& description, std::optional<Behavior> otherwise 
   fail<ValueError>("behavior", "a behavior of Split", shown(text));
 }
 
-// Splits texts at matches, or with `invert` between them.
+// Splits a text at matches or, with `invert`, at the text between matches.
 PreTokenizer split_by(const TextPattern& pattern, Behavior behavior, bool invert = false) {
   return [=](std::string_view text, bool is_first, TextPass& pass, const WordUse& use) {
-    // The word that is not yet given to `use`, and whether it ends with a match.
+    // The current word, not yet passed to `use`, and whether it ends with a match.
     std::size_t begin = 0, end = 0;
     bool was_match = false;
     const auto finish = [&] {
       if (begin < end && !(behavior == Behavior::removed && was_match))
         use(text.substr(begin, end - begin), is_first && begin == 0);
     };
-    // The next part of the text: a match, which may be empty, or what is between two.
+    // Adds the next part of the text: a match, which may be empty, or the text between two matches.
     const auto add = [&](std::size_t part, std::size_t part_end, bool is_match) {
       const bool joins = behavior == Behavior::contiguous             ? is_match == was_match
                          : behavior == Behavior::merged_with_previous ? is_match && !was_match
@@ -213,7 +214,7 @@ void use_whole(std::string_view text, bool is_first, TextPass& pass, const WordU
 }
 
 PreTokenizer byte_level(const json& d) {
-  // GPT-2's division into words.
+  // Splits into words as GPT-2 does.
   const PreTokenizer words =
       entry_or(d, "use_regex", true)
           ? split_by(R"('(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)",
@@ -221,7 +222,7 @@ PreTokenizer byte_level(const json& d) {
           : use_whole;
   const bool adds_space = required_entry<bool>(d, "add_prefix_space");
   return [=](std::string_view text, bool is_first, TextPass& pass, const WordUse& use) {
-    // The reference doubles such words.
+    // Hugging Face's library would produce such words twice.
     if (is_first && pass.inserts_before)
       fail<ValueError>("pre_tokenizer ByteLevel", "a text before which Replace inserts nothing",
                        shown(std::string(text)));
@@ -230,7 +231,7 @@ PreTokenizer byte_level(const json& d) {
   };
 }
 
-// The words of a pre-tokenizer in GPT-2's letters.
+// Returns a pre-tokenizer with the same words, written in GPT-2's letters for bytes.
 PreTokenizer in_byte_letters(const PreTokenizer& words) {
   return [words](std::string_view text, bool is_first, TextPass& pass, const WordUse& use) {
     words(text, is_first, pass, [&](std::string_view word, bool word_is_first) {
@@ -291,7 +292,7 @@ const std::vector<StepType<PreTokenizer>>& pre_tokenizer_types() {
       {"Metaspace",
        {"replacement", "?add_prefix_space", "?prepend_scheme", "?split", "?str_rep"},
        metaspace},
-      // Words are what is not removed.
+      // Removes the matches; the text between them is the words.
       {"Whitespace",
        {},
        [](const json&) {
@@ -313,7 +314,7 @@ const std::vector<StepType<PreTokenizer>>& pre_tokenizer_types() {
   return types;
 }
 
-// Words of the first one, each of which the second one divides.
+// Splits each word of `first` further with `second`.
 PreTokenizer composed(PreTokenizer first, PreTokenizer second) {
   return [first = std::move(first), second = std::move(second)](
              std::string_view text, bool is_first, TextPass& pass, const WordUse& use) {
@@ -336,7 +337,7 @@ std::string character_in(const json& description, const char* name) {
 }
 
 std::string prepend_scheme(const json& description) {
-  // Older files have add_prefix_space instead.
+  // Older files contain add_prefix_space instead.
   const bool adds_space = entry_or(description, "add_prefix_space", true);
   const auto scheme =
       entry_or<std::string>(description, "prepend_scheme", adds_space ? "always" : "never");

@@ -40,7 +40,7 @@ PreTokenizer make_pre_tokenizer(const nlohmann::json& description, bool keeps_by
 // Returns whether the last step, and no other, writes bytes as GPT-2's letters.
 bool ends_with_byte_letters(const nlohmann::json& pre_tokenizer);
 
-// The pattern of a Replace or a Split: {"String": …} or {"Regex": …}.
+// Returns the pattern of a Replace or a Split: {"String": …} or {"Regex": …}.
 TextPattern pattern_of(const nlohmann::json& description);
 // Returns an entry of one character. Throws ValueError for other strings.
 std::string character_in(const nlohmann::json& description, const char* name);

@@ -21,7 +21,7 @@ using Pieces = DecoderStep::Pieces;
 
 using Place = DecoderStep::Place;
 
-// A step that changes each piece by itself.
+// Returns a step that changes each piece independently.
 template <class Change>
 DecoderStep each(const Change& change) {
   return {
@@ -42,7 +42,7 @@ std::string replaced(std::string_view text, std::string_view part, std::string_v
       text, budget, [&](const TextMatch&, std::string& result) { result += content; });
 }
 
-// Removes the spaces that separate words from marks, as BERT's authors do.
+// Removes the spaces between words and punctuation, like BERT's original decoder.
 std::string cleaned(std::string piece, TextBudget& budget) {
   constexpr std::pair<const char*, const char*> changes[] = {
       {" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
@@ -95,7 +95,7 @@ DecoderStep replace(const json& d) {
   });
 }
 
-// The byte of a name like "<0x0A>".
+// Returns the byte that a name such as "<0x0A>" stands for.
 std::optional<char> byte_named(std::string_view name) {
   if (name.size() != 6 || !name.starts_with("<0x") || !name.ends_with('>')) return std::nullopt;
   unsigned byte = 0;
@@ -110,7 +110,8 @@ std::string in_characters(std::string_view bytes) {
   return text += characters.finish();
 }
 
-// If adjacent bytes are not UTF-8, each of them becomes a replacement character.
+// Replaces tokens for bytes by the bytes. If consecutive bytes are not valid UTF-8, each of them
+// becomes a replacement character.
 DecoderStep byte_fallback(const json&) {
   return {[](Pieces& pieces, TextBudget&) {
             Pieces result;
@@ -171,7 +172,7 @@ DecoderStep ends_of_words(const json& d) {
       });
 }
 
-// Connectionist temporal classification: a token that is repeated counts once.
+// Decodes the output of connectionist temporal classification: a repeated token counts once.
 DecoderStep temporal(const json& d) {
   DecoderStep step = each(
       [padding = text_in(d, "pad_token"), space = text_in(d, "word_delimiter_token"),
@@ -217,7 +218,7 @@ TokenDecoder::TokenDecoder(const json& description) {
 std::string TokenDecoder::text_of(std::vector<std::string> names) const {
   TextBudget budget(joined(names).size());
   for (std::size_t i = 0; i < steps_.size(); ++i) {
-    // The step before may have made bytes, which further ones see as characters.
+    // The previous step may have produced arbitrary bytes, but the following steps need UTF-8.
     if (i > 0 && steps_[i - 1].fuses)
       for (std::string& piece : names) piece = in_characters(piece);
     steps_[i].all(names, budget);

@@ -32,7 +32,7 @@ class TokenDecoder {
 
   // Returns the text of tokens. Throws ValueError if it would be far larger than the names.
   std::string text_of(std::vector<std::string> names) const;
-  // Returns the bytes that a token adds to a text, if others are before and after it.
+  // Returns the bytes that a token adds to a text between other tokens.
   std::string bytes_of(const std::string& name) const;
 
  private:

@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-// The ids of an object of names, each id once.
+// Reads an object that maps names to ids. Throws ValueError for a repeated id.
 TokenToId ids_in(const json& vocabulary) {
   if (!vocabulary.is_object())
     fail<ValueError>("vocab", "an object that maps tokens to ids", vocabulary.type_name());
@@ -41,7 +41,7 @@ TokenToId ids_in(const json& vocabulary) {
 
 using ByteTokens = std::array<std::optional<TokenId>, 256>;
 
-// The tokens that stand for single bytes, whose names `name_of` gives.
+// Returns the tokens of single bytes, if they exist. `name_of` returns the name of a byte's token.
 template <class NameOf>
 ByteTokens byte_tokens(const TokenToId& ids, const NameOf& name_of) {
   ByteTokens tokens;
@@ -50,12 +50,12 @@ ByteTokens byte_tokens(const TokenToId& ids, const NameOf& name_of) {
   return tokens;
 }
 
-// Tokens of single bytes, "<0x00>" … "<0xFF>", as far as there are any.
+// Returns the tokens "<0x00>" to "<0xFF>", if they exist.
 ByteTokens hexadecimal_tokens(const TokenToId& ids) {
   return byte_tokens(ids, [](char byte) { return byte_pairs::hexadecimal_name(byte); });
 }
 
-// Appends the tokens of all bytes of a text; returns false if one of them has none.
+// Appends the token of each byte of a text. Returns false if a byte has no token.
 bool append_bytes(const ByteTokens& tokens, std::string_view text, TokenIds& ids) {
   const auto token_of = [&](char byte) { return tokens[static_cast<std::uint8_t>(byte)]; };
   if (!std::ranges::all_of(text, [&](char byte) { return token_of(byte).has_value(); }))
@@ -64,7 +64,7 @@ bool append_bytes(const ByteTokens& tokens, std::string_view text, TokenIds& ids
   return true;
 }
 
-// An entry that may be null.
+// Returns an entry that is a string, missing or null.
 std::optional<std::string> optional_text(const json& description, std::string_view name) {
   if (entry(description, name).is_null()) return std::nullopt;
   return entry_or<std::string>(description, name, "");
@@ -110,7 +110,7 @@ class BytePairs : public TokenModel {
 
  private:
   void append_characters(std::string_view word, TokenIds& parts) const {
-    // Whether an unknown character is before this one; its token comes before the next known one.
+    // Whether the token of a preceding unknown character is still to be added.
     bool is_unknown = false;
     const auto add_unknown = [&] {
       if (is_unknown) parts.push_back(*unknown_id_);
@@ -164,16 +164,16 @@ class BytePairs : public TokenModel {
     }
   }
 
-  std::string prefix_, suffix_;  // of characters that continue a word, and that end one
+  std::string prefix_, suffix_;  // for characters that continue a word and that end a word
   std::optional<std::string> unknown_;
   std::optional<TokenId> unknown_id_;
-  bool fuses_unknown_;  // one token for several unknown characters
+  bool fuses_unknown_;  // whether consecutive unknown characters become one token
   std::optional<ByteTokens> letters_, bytes_;
-  TokenToId words_;  // that are tokens whatever the merges are
+  TokenToId words_;  // words that are tokens regardless of merges
   byte_pairs::Merges merges_;
 };
 
-// The most probable sequence of tokens that gives a word (Kudo, 2018).
+// Splits a word into its most probable sequence of tokens (Kudo, 2018).
 class Unigram : public TokenModel {
  public:
   explicit Unigram(const json& description) {
@@ -197,11 +197,11 @@ class Unigram : public TokenModel {
       unknown_ = static_cast<TokenId>(id);
     }
     if (entry_or(description, "byte_fallback", false)) bytes_ = hexadecimal_tokens(ids_);
-    constexpr double penalty = 10.0;  // SentencePiece's
+    constexpr double penalty = 10.0;  // as in SentencePiece
     if (!scores_.empty()) unknown_score_ = std::ranges::min(scores_) - penalty;
   }
 
-  // Viterbi's algorithm over the ends of tokens. Of equal scores, the one found first counts.
+  // Uses Viterbi's algorithm. Among sequences with equal scores, chooses the first.
   void encode(std::string_view word, TextBudget& budget, TokenIds& ids) const override {
     struct Best {
       double score = 0.0;
@@ -222,9 +222,9 @@ class Unigram : public TokenModel {
       });
       if (!has_character) improve(next, unknown_score_, unknown());
     }
-    std::vector<std::size_t> ends;  // the last one first
+    std::vector<std::size_t> ends;  // ends of the tokens, from last to first
     for (std::size_t end = word.size(); end > 0; end = best[end].begin) ends.push_back(end);
-    // Adjacent unknown parts are one.
+    // Consecutive unknown parts are joined.
     std::optional<std::size_t> unknown_begin;
     const auto add_unknown = [&](std::size_t end) {
       if (unknown_begin) append(word.substr(*unknown_begin, end - *unknown_begin), ids);
@@ -248,7 +248,7 @@ class Unigram : public TokenModel {
       fail<ValueError>("unk_id", "an id, because the text contains unknown characters", "none");
     return *unknown_;
   }
-  // Appends the tokens of a part whose characters are unknown.
+  // Appends the tokens of a part that consists of unknown characters.
   void append(std::string_view part, TokenIds& ids) const {
     if (const std::optional<TokenId> id = find_id(ids_, part)) return ids.push_back(*id);
     if (!bytes_ || !append_bytes(*bytes_, part, ids)) ids.push_back(unknown());
@@ -261,8 +261,8 @@ class Unigram : public TokenModel {
   std::optional<ByteTokens> bytes_;
 };
 
-// The longest token that a word begins with, then the longest that continues it, and so on
-// (Schuster and Nakajima, 2012; Devlin et al., 2019).
+// Splits a word into the longest token that it starts with, then the longest token that continues
+// it, and so on (Schuster and Nakajima, 2012; Devlin et al., 2019).
 class WordPieces : public TokenModel {
  public:
   explicit WordPieces(const json& description)
@@ -303,7 +303,7 @@ class WordPieces : public TokenModel {
   TokenId unknown_ = 0;
 };
 
-// Each word is one token.
+// Treats each word as one token.
 class WholeWords : public TokenModel {
  public:
   explicit WholeWords(const json& description)
@@ -349,7 +349,7 @@ std::unique_ptr<TokenModel> make_token_model(const json& description, bool after
   const std::vector<ModelType> types = model_types(after_byte_letters);
   if (!description.is_object() || description.contains("type"))
     return make_step("model", types, description);
-  // Older files do not name the type.
+  // Older files do not contain the type.
   json typed = description;
   typed["type"] = description.contains("merges")                     ? "BPE"
                   : description.contains("max_input_chars_per_word") ? "WordPiece"

@@ -23,16 +23,16 @@ class TokenModel {
   // unknown characters and the vocabulary contains no token for them.
   virtual void encode(std::string_view word, TextBudget& budget, TokenIds& ids) const = 0;
 
-  // The ids of tokens by their names in the file.
+  // Returns the ids of tokens by their names in the file.
   const TokenToId& ids() const { return ids_; }
-  // The number of tokens in the file; several tokens may have the same name.
+  // Returns the number of tokens in the file; several tokens may have the same name.
   std::size_t size() const { return size_ == 0 ? ids_.size() : size_; }
   // Whether words must contain bytes instead of GPT-2's letters for bytes.
   bool takes_bytes() const { return takes_bytes_; }
 
  protected:
   TokenToId ids_;
-  std::size_t size_ = 0;  // 0: that of `ids_`
+  std::size_t size_ = 0;  // 0: the size of `ids_`
   bool takes_bytes_ = false;
 };
 

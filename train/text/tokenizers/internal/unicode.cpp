@@ -52,7 +52,7 @@ bool is_in_word(char32_t code) {
   const utf8proc_category_t own = category(code);
   if ((UTF8PROC_CATEGORY_LU <= own && own <= UTF8PROC_CATEGORY_NL) || own == UTF8PROC_CATEGORY_PC)
     return true;
-  // The joiners, and circled and squared letters.
+  // Joiners, and circled and squared letters.
   constexpr std::pair<char32_t, char32_t> others[] = {{0x200C, 0x200D},
                                                       {0x24B6, 0x24E9},
                                                       {0x1F130, 0x1F149},
@@ -80,14 +80,14 @@ std::string lower_case(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const char32_t code = next_code_point(text, at);
     append(result, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(code))));
-    // The only code point whose lower-case form is two.
+    // The only code point whose lower-case form consists of two.
     if (code == U'İ') append(result, U'\u0307');
   }
   return result;
 }
 
 std::string normal_form(std::string_view text, Form form) {
-  // Texts of ASCII have one form.
+  // ASCII is the same in all forms.
   if (std::ranges::all_of(text, is_ascii)) return std::string(text);
   const bool composes = form == Form::nfc || form == Form::nfkc;
   const bool is_compatible = form == Form::nfkd || form == Form::nfkc;

@@ -9,8 +9,8 @@
 
 namespace weft::unicode {
 
-// Returns the code point that starts at byte `at` of valid UTF-8, and advances `at` to the next
-// one.
+// Returns the code point that starts at byte `at` of valid UTF-8, and moves `at` to the next code
+// point.
 WEFT_API char32_t next_code_point(std::string_view text, std::size_t& at);
 
 // Appends a code point as UTF-8.
