@@ -252,7 +252,7 @@ TEST_CASE("gpt: checkpoints that are none, and texts that the model does not kno
     CHECK(contains(error_of(run({command, "--model", "no/such.h5"})), "no/such.h5"));
     CHECK(contains(error_of(run({command, "--model", fixture.text})), "text.txt"));
     CHECK(contains(error_of(run({command, "--model", fixture.folder.path().string()})),
-                   "expected a folder with config.json or best.h5, got neither file"));
+                   "expected this file, or best.h5 in the same folder, got neither file"));
   }
   Random random(1);
   Linear<float> layer({2, 2}, random);

@@ -210,7 +210,7 @@ LoadedModel<Model> load_model(const fs::path& path, const LoadModelOptions& opti
   if (!fs::is_directory(path, error)) return load_trained<T, Model>(path, options);
   if (fs::exists(fs::symlink_status(path / "config.json", error))) return load_pretrained();
   if (fs::exists(path / "best.h5", error)) return load_trained<T, Model>(path / "best.h5", options);
-  fail_on_file(path, "a folder with config.json or best.h5", "neither file");
+  fail_on_file(path / "config.json", "this file, or best.h5 in the same folder", "neither file");
 }
 
 template <class T>

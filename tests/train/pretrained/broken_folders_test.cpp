@@ -359,7 +359,7 @@ TEST_CASE("broken folders: config.json", "[train]") {
         f.edit(file, "\"hidden_act\"", "\"deep\": " + deep(1'000'000) + ", \"hidden_act\"");
       };
   cases = cases +
-          Cases{{"none", file, "got none", [&](const Folder& f) { fs::remove(f / file); }},
+          Cases{{"none", file, "got neither file", [&](const Folder& f) { fs::remove(f / file); }},
                 {"a link to itself", file, "cannot read",
                  [&](const Folder& f) { replace(f / file, make_link_loop); }},
                 {"cut", file, "expected JSON, got an error in line",
@@ -429,12 +429,12 @@ TEST_CASE("broken folders: adapters", "[train]") {
               "\"lora_scale\": 2, \"rank_pattern\""},
              {"an initialization that changes the model", "init_lora_weights: expected true, false",
               "\"init_lora_weights\": true", "\"init_lora_weights\": \"pissa\""},
-             {"targets without these layers", "target_modules: expected every layer",
+             {"targets without these layers", "target_modules: expected all layers",
               "\"down_proj\"", "\"none_such\""}}) +
       edits(weights,
             {{"a layer that the model lacks", "expected adapters of linear layers", "layers.0.",
               "layers.7."},
-             {"another prefix", "expected base_model.model.", "base_model.model.",
+             {"another prefix", "expected only names base_model.model.", "base_model.model.",
               "other_model.model."}},
             &Folder::edit_header);
   cases.push_back(

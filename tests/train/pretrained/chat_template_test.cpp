@@ -244,7 +244,7 @@ TEST_CASE("chat template: costs are bounded by what a template touches", "[train
   }
   CHECK(error_of("{% set ns = namespace(l=[]) %}{% for i in range(999) %}{% set ns.l = [ns.l] %}"
                  "{% endfor %}")
-            .find("nested at most 100 times") != std::string::npos);
+            .find("at most 100 levels of nested values") != std::string::npos);
   CHECK(error_of("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}")
             .find("at most 500 nested steps") != std::string::npos);
   // What searches for a long string takes a time linear in both.

@@ -214,8 +214,9 @@ TEST_CASE("load model: checkpoints without options or of another model are refus
                  "expected a checkpoint of type Bert, got type 'Gpt'"));
   CHECK(contains(message_of<FileError>([&] { load_gpt<double>(path); }), "float64"));
   CHECK(contains(message_of<FileError>([&] { load_gpt(folder / "none.h5"); }), "none.h5"));
-  CHECK(contains(message_of<FileError>([&] { load_gpt(folder.path()); }),
-                 "\": expected a folder with config.json or best.h5, got neither file"));
+  CHECK(contains(
+      message_of<FileError>([&] { load_gpt(folder.path()); }),
+      "config.json\": expected this file, or best.h5 in the same folder, got neither file"));
   write_bytes(folder / "config.json", "{}");
   CHECK(contains(message_of<FileError>([&] { load_encoder_classifier(folder.path()); }),
                  "expected a checkpoint of an EncoderClassifier, got a folder with config.json"));

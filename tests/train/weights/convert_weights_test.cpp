@@ -261,5 +261,5 @@ TEST_CASE("convert_weights: what cannot be converted is refused, and the old fil
   Hdf5Writer writer(from);
   writer.value("steps", std::int64_t{3});
   writer.save();
-  CHECK(contains(error_of(from, {}), "from.h5\": expected weights, got none"));
+  CHECK(contains(error_of(from, {}), "from.h5\": expected weights, got a file without weights"));
 }
