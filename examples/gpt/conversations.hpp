@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <weft/train/data/packed.hpp>
-#include <weft/train/pretrained/chat_template.hpp>
+#include <weft/train/pretrained/chat_templates/chat_template.hpp>
 #include "examples/gpt/saved_model.hpp"
 
 namespace weft::gpt {

@@ -163,8 +163,13 @@ void check_folder(const Options& options, const SavedModel& base) {
 fs::path save_result(const Options& options, const SavedModel& base, bool has_adapters) {
   const fs::path out = options.training.out;
   if (has_adapters) {
-    save_lora(out, base.model, Layout::llama,
-              fs::absolute(options.model).lexically_normal().string());
+    const std::string base_path = fs::absolute(options.model).lexically_normal().string();
+    try {
+      save_lora(out, base.model, Layout::llama, base_path);
+    } catch (const ValueError&) {
+      std::cout << "PEFT cannot read these adapters, because it has no names for their layers\n";
+      save_lora(out, base.model, Layout::pytorch, base_path);
+    }
   } else if (base.folder.empty()) {
     return out / "last.h5";
   } else {

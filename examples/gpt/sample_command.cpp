@@ -5,7 +5,7 @@
 #include <optional>
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/pretrained/chat_template.hpp>
+#include <weft/train/pretrained/chat_templates/chat_template.hpp>
 #include "examples/common/text_input.hpp"
 #include "examples/gpt/commands.hpp"
 #include "examples/gpt/continuation.hpp"

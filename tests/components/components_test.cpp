@@ -57,7 +57,7 @@ const std::map<std::string, Lines> libraries = {
     {"mpi.h", {"train/parallel/internal/transport.cpp"}},
     {"utf8proc.h",
      {"train/files/internal/code_point.hpp", "train/text/tokenizers/internal/",
-      "train/pretrained/internal/jinja_text.cpp"}},
+      "train/pretrained/chat_templates/internal/jinja_text.cpp"}},
     {"nlohmann/",
      {"train/files/internal/json", "train/files/safetensors/", "train/text/tokenizers/",
       "train/pretrained/", "train/report/", "examples/common/", "examples/embed/sentence_files.cpp",

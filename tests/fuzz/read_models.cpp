@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <weft/train/files/safetensors/safetensors_file.hpp>
-#include <weft/train/pretrained/chat_template.hpp>
+#include <weft/train/pretrained/chat_templates/chat_template.hpp>
 #include <weft/train/pretrained/lora_weights.hpp>
 #include <weft/train/pretrained/pretrained.hpp>
 #include <weft/train/text/tokenizers/pretrained_tokenizer.hpp>

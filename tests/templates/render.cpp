@@ -5,7 +5,7 @@
 #include <string>
 
 #include <weft/autograd/error.hpp>
-#include "train/pretrained/internal/jinja.hpp"
+#include "train/pretrained/chat_templates/internal/jinja.hpp"
 
 int main() {
   using nlohmann::ordered_json;

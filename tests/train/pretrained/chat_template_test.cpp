@@ -2,11 +2,11 @@
 #include <nlohmann/json.hpp>
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/pretrained/chat_template.hpp>
+#include <weft/train/pretrained/chat_templates/chat_template.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/temporary_folder.hpp"
-#include "train/pretrained/internal/jinja.hpp"
+#include "train/pretrained/chat_templates/internal/jinja.hpp"
 
 using namespace weft;
 using nlohmann::json;

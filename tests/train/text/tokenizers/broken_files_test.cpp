@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include <weft/autograd/error.hpp>
-#include <weft/train/pretrained/chat_template.hpp>
+#include <weft/train/pretrained/chat_templates/chat_template.hpp>
 #include <weft/train/text/tokenizers/pretrained_tokenizer.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"

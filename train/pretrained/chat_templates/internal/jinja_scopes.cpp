@@ -1,9 +1,9 @@
-#include "train/pretrained/internal/jinja_scopes.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_scopes.hpp"
 
 #include <algorithm>
 
 #include "weft/autograd/error.hpp"
-#include "train/pretrained/internal/jinja_members.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_members.hpp"
 
 namespace weft::jinja {
 

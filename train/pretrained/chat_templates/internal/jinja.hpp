@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "train/pretrained/internal/jinja_values.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_values.hpp"
 
 namespace weft::jinja {
 

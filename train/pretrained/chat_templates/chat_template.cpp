@@ -1,4 +1,4 @@
-#include "weft/train/pretrained/chat_template.hpp"
+#include "weft/train/pretrained/chat_templates/chat_template.hpp"
 
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@
 #include "weft/train/files/utf8.hpp"
 #include "train/files/internal/file_descriptor.hpp"
 #include "train/files/internal/json_entries.hpp"
-#include "train/pretrained/internal/jinja.hpp"
+#include "train/pretrained/chat_templates/internal/jinja.hpp"
 
 namespace weft {
 namespace {

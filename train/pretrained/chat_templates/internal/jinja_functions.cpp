@@ -1,4 +1,4 @@
-#include "train/pretrained/internal/jinja_functions.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_functions.hpp"
 
 #include <algorithm>
 #include <ctime>

@@ -1,4 +1,4 @@
-#include "train/pretrained/internal/jinja_tests.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_tests.hpp"
 
 namespace weft::jinja {
 namespace {

@@ -1,11 +1,11 @@
-#include "train/pretrained/internal/jinja.hpp"
+#include "train/pretrained/chat_templates/internal/jinja.hpp"
 
 #include <initializer_list>
 #include <tuple>
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/files/utf8.hpp"
-#include "train/pretrained/internal/jinja_expressions.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_expressions.hpp"
 
 namespace weft::jinja {
 

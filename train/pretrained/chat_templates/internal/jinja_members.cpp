@@ -1,10 +1,10 @@
-#include "train/pretrained/internal/jinja_members.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_members.hpp"
 
 #include <algorithm>
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/files/utf8.hpp"
-#include "train/pretrained/internal/jinja_text.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_text.hpp"
 
 namespace weft::jinja {
 namespace {

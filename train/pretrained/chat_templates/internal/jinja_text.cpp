@@ -1,4 +1,4 @@
-#include "train/pretrained/internal/jinja_text.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_text.hpp"
 
 #include <utf8proc.h>
 

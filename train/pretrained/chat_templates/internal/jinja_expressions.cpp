@@ -1,13 +1,13 @@
-#include "train/pretrained/internal/jinja_expressions.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_expressions.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 
 #include "weft/autograd/error.hpp"
-#include "train/pretrained/internal/jinja_filters.hpp"
-#include "train/pretrained/internal/jinja_members.hpp"
-#include "train/pretrained/internal/jinja_tests.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_filters.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_members.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_tests.hpp"
 
 namespace weft::jinja {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "train/pretrained/internal/jinja_scopes.hpp"
-#include "train/pretrained/internal/jinja_tokens.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_scopes.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_tokens.hpp"
 
 namespace weft::jinja {
 

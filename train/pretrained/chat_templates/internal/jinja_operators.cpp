@@ -1,11 +1,11 @@
-#include "train/pretrained/internal/jinja_operators.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_operators.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "weft/autograd/error.hpp"
-#include "train/pretrained/internal/jinja_text.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_text.hpp"
 
 namespace weft::jinja {
 namespace {

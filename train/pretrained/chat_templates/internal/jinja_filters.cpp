@@ -1,4 +1,4 @@
-#include "train/pretrained/internal/jinja_filters.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_filters.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -6,9 +6,9 @@
 
 #include "weft/autograd/error.hpp"
 #include "train/files/internal/ascii.hpp"
-#include "train/pretrained/internal/jinja_members.hpp"
-#include "train/pretrained/internal/jinja_tests.hpp"
-#include "train/pretrained/internal/jinja_text.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_members.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_tests.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_text.hpp"
 #include "train/text/tokenizers/internal/unicode.hpp"
 
 namespace weft::jinja {

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "train/pretrained/internal/jinja_values.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_values.hpp"
 
 namespace weft::jinja {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "train/pretrained/internal/jinja_operators.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_operators.hpp"
 
 namespace weft::jinja {
 

@@ -1,12 +1,12 @@
-#include "train/pretrained/internal/jinja_values.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_values.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/files/utf8.hpp"
-#include "train/pretrained/internal/jinja_operators.hpp"
-#include "train/pretrained/internal/jinja_text.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_operators.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_text.hpp"
 
 namespace weft::jinja {
 namespace {

@@ -1,11 +1,11 @@
-#include "train/pretrained/internal/jinja_tokens.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_tokens.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include "weft/autograd/error.hpp"
 #include "train/files/internal/ascii.hpp"
-#include "train/pretrained/internal/jinja_text.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_text.hpp"
 #include "train/text/tokenizers/internal/unicode.hpp"
 
 namespace weft::jinja {

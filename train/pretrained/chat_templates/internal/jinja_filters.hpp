@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "train/pretrained/internal/jinja_functions.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_functions.hpp"
 
 namespace weft::jinja {
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "train/pretrained/internal/jinja.hpp"
-#include "train/pretrained/internal/jinja_functions.hpp"
+#include "train/pretrained/chat_templates/internal/jinja.hpp"
+#include "train/pretrained/chat_templates/internal/jinja_functions.hpp"
 
 namespace weft::jinja {
 
