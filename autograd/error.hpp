@@ -52,6 +52,7 @@ class WEFT_API FileError : public Error {
 // regardless of `std::locale::global` and `setlocale`.
 class TextStream : public std::ostringstream {
  public:
+  // Creates an empty stream.
   TextStream() { imbue(std::locale::classic()); }
 };
 

@@ -38,6 +38,7 @@ struct WEFT_API Place {
 template <class T = float>
 class WEFT_API Parameter {
  public:
+  // Creates a parameter with an empty tensor.
   Parameter() : Parameter(Tensor<T>()) {}
   // Creates a parameter with this value and its shape, without a gradient.
   explicit Parameter(Tensor<T> value)
@@ -134,7 +135,8 @@ class WEFT_API Parameter {
 template <class P>
 class ParameterPointer {
  public:
-  ParameterPointer(P* parameter)  // may be null
+  // Creates a pointer to a parameter, which may be null.
+  ParameterPointer(P* parameter)
       : place_(parameter ? parameter->place_ : nullptr), number_(place_ ? current() : 0) {}
 
   // Returns true if the parameter exists: false for null and after the parameter was destroyed.

@@ -46,6 +46,7 @@ concept OptionsWithFields = requires(Options& options) {
 // Reads fields of options from their values by name.
 class WEFT_API OptionReader {
  public:
+  // Creates a reader of these values.
   explicit OptionReader(const OptionValues& values) : values_(values) {}
 
   // Reads each field. Fields without a value, or with a value of another type, are unchanged.

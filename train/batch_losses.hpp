@@ -25,6 +25,7 @@ namespace weft {
 //   const WeightedLoss loss(sum(mask * errors) / sum(mask), sum(mask).item());
 template <class T>
 struct WeightedLoss : Var<T> {
+  // Creates a loss from a mean loss, [], and its weight.
   WeightedLoss(Var<T> mean, std::optional<double> loss_weight = {})
       : Var<T>(std::move(mean)), weight(loss_weight) {}
   std::optional<double> weight;  // ≥ 0 and finite

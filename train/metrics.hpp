@@ -12,11 +12,13 @@ namespace weft {
 // The value of a metric for a batch, a mean over labels, and its weight when the values of several
 // batches are averaged: the number of these labels. Converts from and to double.
 struct MetricValue {
+  // Creates a value from a mean and its weight.
   MetricValue(double mean, std::optional<double> mean_weight = {})
       : value(mean), weight(mean_weight) {}
+  // Returns the value without its weight.
   operator double() const { return value; }
 
-  double value;
+  double value;                  // the mean
   std::optional<double> weight;  // if not set, see MetricFunction
 };
 
@@ -34,8 +36,9 @@ struct MetricOptions {
 template <class T>
 WEFT_API MetricValue accuracy(const Tensor<T>& logits, const Tokens& labels,
                               const MetricOptions& options = {});
-// Returns the accuracy for logits on a tape, and also counts the labels on that tape: in
-// `mean_metric`, a value computed from the result, such as `1 - accuracy(…)`, keeps its weight.
+// Returns the accuracy for logits [..., classes] on a tape and labels [...], and also counts the
+// labels on that tape: in `mean_metric`, a value computed from the result, such as `1 -
+// accuracy(…)`, keeps its weight.
 template <class T>
 MetricValue accuracy(const Var<T>& logits, const Tokens& labels,
                      const MetricOptions& options = {}) {

@@ -190,6 +190,7 @@ class WEFT_API TrainingLoop {
   // one process throws, the others throw an Error that names that process.
   TrainingResult run();
 
+  // Returns the progress: the step, the epoch and the best validation.
   const TrainingProgress<T>& progress() const { return progress_; }
 
  protected:

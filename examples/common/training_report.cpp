@@ -52,7 +52,8 @@ TrainingResult train_with_data(const std::string& option, const std::string& val
 
 std::string describe(const TrainingResult& result, const std::filesystem::path& folder,
                      const std::string& command) {
-  std::string text = str_cat(to_text(result.end), " after ", result.steps, " steps; ");
+  std::string text = str_cat(to_text(result.end), " after ", result.steps,
+                             result.steps == 1 ? " step; " : " steps; ");
   const std::string last = (folder / "last.h5").string();
   if (result.best_step > 0)
     text += str_cat("weights in ", (folder / "best.h5").string(), " (best, step ", result.best_step,

@@ -28,7 +28,7 @@ Index num_examples(const TensorBatch<X, Y>& batch) {
                      str_cat(inputs, " and ", targets));
   return inputs[0];
 }
-// Returns the number of targets that `cross_entropy` counts by default: all that differ from
+// Returns the number of targets [...] that `cross_entropy` counts by default: all that differ from
 // CrossEntropyOptions::ignore_index.
 WEFT_API Index num_counted(const Tokens& targets);
 

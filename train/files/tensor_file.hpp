@@ -32,12 +32,12 @@ class WEFT_API TensorFile {
   // Opens a dataset. Throws if there is no dataset at `path`.
   virtual StoredDataset dataset(const std::string& path) const = 0;
 
-  // Returns dataset(path).tensor<T>().
+  // Returns dataset(path).tensor<T>(), of any shape [...].
   template <class T>
   Tensor<T> tensor(const std::string& path) const {
     return dataset(path).template tensor<T>();
   }
-  // Returns dataset(path).tensor<T>(expected).
+  // Returns dataset(path).tensor<T>(expected), a tensor [...] of the expected shape.
   template <class T>
   Tensor<T> tensor(const std::string& path, const Shape& expected) const {
     return dataset(path).template tensor<T>(expected);

@@ -19,7 +19,7 @@ namespace weft {
 // A model with its tokenizer and special tokens.
 template <class Model>
 struct LoadedModel {
-  Model model;
+  Model model;  // with the loaded weights
   // The tokenizer in the checkpoint or folder. Has no tokens (see Tokenizer::empty) if there is
   // none.
   Tokenizer tokenizer = {};

@@ -20,7 +20,7 @@ struct AttentionMap {
 struct ReportBlock {
   // The kinds of blocks.
   enum class Kind { text, preformatted, table, confusion, attention, flame };
-  Kind kind = Kind::text;
+  Kind kind = Kind::text;  // the kind of this block
   std::string title;      // heading above the block
   std::string text = {};  // contents of text and preformatted text
   // The names of the columns and rows of a table, the classes of a confusion matrix, or the keys

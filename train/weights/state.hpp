@@ -26,7 +26,7 @@ class WEFT_API State {
   virtual void number(const std::string& name, double& value) = 0;
   // Registers a string without NUL.
   virtual void text(const std::string& name, std::string& value) = 0;
-  // Registers a list of integers, which must already have the expected length. It is saved only if
+  // Registers a list of integers [n], which must already have the expected length n. It is saved only if
   // it contains a value other than 0. If the checkpoint does not contain the list, loading sets all
   // values to 0. Visitors that neither save nor load may ignore it.
   virtual void list(const std::string& /*name*/, Tensor<std::int32_t>& /*values*/) {}

@@ -72,8 +72,8 @@ class WEFT_API ChatTemplate {
 
   // A part of a conversation's text.
   struct Part {
-    std::string text;
-    bool is_answer;  // whether it is said by the assistant, so that a model is trained on it
+    std::string text;  // the characters of the part
+    bool is_answer;    // whether it is said by the assistant, so that a model is trained on it
   };
   // Returns the text of `apply`, without a prompt at its end, split into answers and the text
   // between them. If the template contains {% generation %} blocks, the contents of these blocks
