@@ -202,6 +202,7 @@ int finetune(ProcessGroup& processes, int argc, char** argv) {
   if (!parse(argc, argv, processes, options, configuration)) return 0;
   const fs::path out = options.training.out;
   SavedModel base = load_base(options, configuration);
+  if (configuration.length == 0) configuration.length = std::min<std::int64_t>(base.context(), 512);
   TextForm form(base, configuration.length);
   fix_date(form, configuration, options.is_resumed, processes);
   Data data = read_data(options, form);

@@ -16,7 +16,7 @@ class FinetuneConfiguration final : public Stateful<float> {
   double alpha = 16.0;
   double lora_dropout = 0.0;
   std::string layers = ".*attention\\.W_[qv]";
-  std::int64_t length = 512;
+  std::int64_t length = 0;
   std::int64_t batch = 4;
   std::int64_t accumulation = 1;
   std::int64_t parts = 1;
@@ -52,8 +52,10 @@ class FinetuneConfiguration final : public Stateful<float> {
           self.lora_dropout, 0.0, 0.999);
     visit("layers", "with --lora, regular expression for the names of the layers to adapt",
           self.layers);
-    visit("length", "length of the rows of a batch, and maximum length of an example, in tokens",
-          self.length, 2, 1 << 20);
+    visit("length",
+          "length of the rows of a batch, and maximum length of an example, in tokens; 0: the "
+          "model's context, but at most 512",
+          self.length, 0, 1 << 20);
     visit("batch", "number of rows per batch; each row holds as many examples as fit", self.batch,
           1, 4096);
     visit("accumulation", "number of batches per step, whose gradients are accumulated",

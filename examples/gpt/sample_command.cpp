@@ -116,6 +116,9 @@ Index for_each_line(const std::function<void(const std::string& line)>& use) {
 // Answers the prompt, or each line of standard input, in one conversation. Leaves lines that the
 // model cannot encode out of the conversation, and returns their number.
 Index chat(ContinuationPrinter& printer, const SavedModel& saved, const Options& options) {
+  if (saved.folder.empty())
+    fail<FileError>("'" + options.model + "'", "a model with a chat template",
+                    "a model without a Hugging Face folder");
   const ChatTemplate chat_template =
       ChatTemplate::load(saved.folder).with_date(ChatTemplate::current_date());
   std::vector<ChatMessage> messages;

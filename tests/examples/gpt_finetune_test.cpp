@@ -56,9 +56,10 @@ TEST_CASE("gpt finetune: a checkpoint gives a checkpoint, or adapters of it", "[
   const bool has_adapters = GENERATE(false, true);
   std::vector<std::string> options{"--epochs", "60"};
   if (has_adapters) options.insert(options.end(), {"--lora", "8", "--layers", ".*"});
-  std::vector<std::string> arguments{"finetune", "--model",   base,       "--data", fixture.data,
-                                     "--out",    fixture.out, "--length", "40",     "--lr",
-                                     "0.02",     "--batch",   "2"};
+  // By default, the length of examples is the model's context.
+  std::vector<std::string> arguments{"finetune",   "--model", base,        "--data",
+                                     fixture.data, "--out",   fixture.out, "--lr",
+                                     "0.02",       "--batch", "2"};
   arguments.insert(arguments.end(), options.begin(), options.end());
   const Outcome outcome = fixture.run(arguments);
   CAPTURE(outcome.output, outcome.errors);
@@ -69,6 +70,9 @@ TEST_CASE("gpt finetune: a checkpoint gives a checkpoint, or adapters of it", "[
       {"sample", "--model", result, "--prompt", "m", "--temperature", "0", "--tokens", "4"});
   CAPTURE(sample.errors);
   CHECK(sample.output == "myes.\n");
+  CHECK(contains(
+      fixture.run({"sample", "--model", base, "--chat", "--prompt", "m"}).errors,
+      "base.h5': expected a model with a chat template, got a model without a Hugging Face"));
   // The base is not changed.
   CHECK(
       std::ranges::equal(load_gpt(base).model.tokens.weight.value(), model.tokens.weight.value()));

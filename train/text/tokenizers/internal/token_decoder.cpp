@@ -135,7 +135,7 @@ DecoderStep byte_fallback(const json&) {
             finish();
             pieces = std::move(result);
           },
-          [](std::string piece, Place, TextBudget&) {
+          [](const std::string& piece, Place, TextBudget&) {
             const std::optional<char> byte = byte_named(piece);
             return byte ? std::string(1, *byte) : piece;
           }};
