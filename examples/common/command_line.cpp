@@ -84,7 +84,7 @@ class CommandLine::Parser {
 
   void flag(const std::string& name, const std::string& description, bool& value) {
     options_.add_options()(name, description, cxxopts::value<bool>());
-    setters_.push_back([this, name, &value] {
+    setters_.emplace_back([this, name, &value] {
       // cxxopts accepts 1, t, true, T, True, and 0, f, false, F, False: the first letter decides.
       if (const auto text = given_.find(name); text != given_.end())
         value = std::string_view("1tT").find(text->second[0]) != std::string_view::npos;

@@ -1,7 +1,5 @@
 #include "train/internal/training_observers.hpp"
 
-#include <ranges>
-
 #include "weft/autograd/error.hpp"
 
 namespace weft {
@@ -64,14 +62,14 @@ void TrainingObservers<T>::after_validation(const ValidationReport& report) {
 
 template <class T>
 void TrainingObservers<T>::end(const TrainingResult& result) {
-  for (TrainingObserver* const observer : std::views::reverse(all_)) observer->end(result);
+  for (auto observer = all_.rbegin(); observer != all_.rend(); ++observer) (*observer)->end(result);
 }
 
 template <class T>
 void TrainingObservers<T>::fail(const std::exception_ptr& error) {
   if (!has_begun_) return;
-  for (TrainingObserver* const observer : std::views::reverse(all_)) try {
-      observer->fail(error);
+  for (auto observer = all_.rbegin(); observer != all_.rend(); ++observer) try {
+      (*observer)->fail(error);
     } catch (...) {
       // The exception that ended the run is reported instead.
     }

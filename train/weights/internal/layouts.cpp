@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <ranges>
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/weights/convert_weights.hpp"
@@ -473,9 +472,11 @@ const std::vector<WeightLayout>& weight_layouts() {
 }
 
 const WeightLayout& weight_layout(std::string_view name) {
-  const auto reversed = std::views::reverse(weight_layouts());
-  const auto layout = std::ranges::find(reversed, name, &WeightLayout::name);
-  if (layout == reversed.end())
+  const std::vector<WeightLayout>& all = weight_layouts();
+  const auto layout = std::find_if(all.rbegin(), all.rend(), [&](const WeightLayout& candidate) {
+    return candidate.name == name;
+  });
+  if (layout == all.rend())
     fail<ValueError>("layout", "the name of a layout", str_cat('\'', name, '\''));
   return *layout;
 }

@@ -135,7 +135,7 @@ Expression ExpressionParser::operation(std::size_t level) {
     const std::string sign = tokens_[at_++].text;
     Expression right = operation(level + 1);
     if (level < comparison_level)
-      changes.emplace_back([is_or = sign == "or", right](Context& in, Value left) {
+      changes.emplace_back([is_or = sign == "or", right](Context& in, const Value& left) {
         return is_true(left) == is_or ? left : right(in);
       });
     else
