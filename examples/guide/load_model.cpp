@@ -20,12 +20,16 @@ int main(int argc, char** argv) {
              .num_heads = 4,
              .num_blocks = 2},
             random);
-  AdamW optimizer(model, {.lr = 5e-3});
-  Trainer trainer(model, optimizer, windows,
-                  [&](Tape<float>& tape, const TensorBatch<TokenId>& batch) {
-                    return model.loss(tape, batch.inputs, batch.targets);
-                  },
-                  {.epochs = 40, .parts = 4, .folder = folder});
+  AdamW optimizer(model);
+  Trainer trainer(
+      model, optimizer, windows,
+      [&](Tape<float>& tape, const TensorBatch<TokenId>& batch) {
+        return model.loss(tape, batch.inputs, batch.targets);
+      },
+      {.epochs = 80,
+       .parts = 4,
+       .schedule = warmup_cosine_schedule({.peak = 1e-2, .warmup_steps = 20, .total_steps = 240}),
+       .folder = folder});
   trainer.register_for_checkpointing("tokenizer", letters);
   trainer.run();
 
