@@ -86,7 +86,7 @@ class WEFT_API OptionReader {
   // Whether there is a value with this name, or one whose name begins with it and a dot.
   bool contains(const std::string& name) const;
   // Moves the value with this name to `value`, which is a flag, an integer, a number or a string.
-  // Returns false if there is none of this type.
+  // Returns false if the value is missing or has a different type.
   template <class T>
   bool take(const std::string& name, T& value);
 

@@ -10,7 +10,7 @@ namespace weft::examples {
 struct ProcessResult {
   enum class Outcome { succeeded, failed, not_found };
   Outcome outcome = Outcome::failed;
-  // What the program wrote to standard error.
+  // The text that the program wrote to standard error.
   std::string errors;
 };
 

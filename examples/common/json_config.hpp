@@ -29,7 +29,7 @@ class JsonConfig {
   std::vector<std::string> names() const;
   // Whether there is a field of this name that is not null.
   bool has(const std::string& name) const;
-  // Returns the value of a field, or null if there is none.
+  // Returns the value of a field, or null if the file has no such field.
   const nlohmann::json& at(const std::string& name) const;
   // Returns the objects of a file that contains a JSON list. Throws the same exceptions as the
   // constructor.

@@ -7,7 +7,8 @@
 
 namespace weft::gpt {
 
-// Returns the tokenizer in a checkpoint of `gpt train`. Throws FileError if there is none.
+// Returns the tokenizer in a checkpoint of `gpt train`. Throws FileError if the checkpoint has no
+// tokenizer.
 Tokenizer tokenizer_of(const std::filesystem::path& checkpoint);
 
 // Returns the tokens to start a new text with: the end-of-text token, the special tokens at the

@@ -99,8 +99,9 @@ Tokenizer new_tokenizer(const Options& options, const Configuration& configurati
   return BytePairEncoding::learn(TextSplit(text).training, configuration.vocabulary);
 }
 
-// Returns the tokenizer of the checkpoint to resume from, or a new tokenizer if there is none.
-// Throws ValueError if the options ask for different tokens than the checkpoint's.
+// Returns the tokenizer of the checkpoint to resume from, or a new tokenizer if training starts
+// from the beginning. Throws ValueError if the options ask for different tokens than the
+// checkpoint's.
 Tokenizer make_tokenizer(const Options& options, const Configuration& configuration,
                          const std::string& text) {
   if (!options.stored.empty() && options.tokenizer_files.empty()) return options.stored;

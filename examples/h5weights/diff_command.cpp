@@ -48,7 +48,7 @@ class Comparison {
                            printable(weights.file.path().string())));
   }
 
-  // Prints the number of differences. Returns whether there are none.
+  // Prints the number of differences. Returns true if no difference was found.
   bool report() const {
     if (different_ == 0) {
       std::cout << counted(compared_, "dataset")

@@ -44,7 +44,7 @@ struct Task {
 // Returns the tasks copy, reverse, sort, add and dates.
 const std::vector<Task>& all_tasks();
 std::vector<std::string> task_names();
-// Returns the task with this name. Throws ValueError if there is none.
+// Returns the task with this name. Throws ValueError for an unknown name.
 const Task& find_task(std::string_view name);
 
 // Returns a vocabulary with one symbol per character of the alphabet.

@@ -27,7 +27,7 @@ bool is_run(const fs::path& folder) {
 }
 
 // Returns `folder` if it is the folder of a run, otherwise the folders of the runs in it, sorted by
-// name. Throws FileError if there are none.
+// name. Throws FileError if no runs are found.
 std::vector<fs::path> folders_in(const fs::path& folder) {
   if (is_run(folder)) return {folder};
   std::vector<fs::path> runs;
