@@ -116,6 +116,17 @@ TEST_CASE("configurations: a written window is read again", "[golden]") {
   }
 }
 
+TEST_CASE("configurations: tokens outside the vocabulary are not written", "[golden]") {
+  const TemporaryFolder folder;
+  const Gpt<float> gpt = read_with("gpt2", json::object()).model;
+  const TokenId size = static_cast<TokenId>(gpt.options.vocabulary_size);
+  for (const TokenIds& ids : {TokenIds{size}, TokenIds{0, -1}})
+    CHECK_THROWS_WITH(save_pretrained(folder.path(), gpt, {.eos_token_ids = ids}),
+                      Catch::Contains("eos_token_id: expected a token from 0 to"));
+  save_pretrained(folder.path(), gpt, {.eos_token_ids = {0, size - 1}});
+  CHECK(load_gpt(folder.path()).eos_token_ids == TokenIds{0, size - 1});
+}
+
 TEST_CASE("configurations: entries without effect are accepted", "[golden]") {
   const json entries = {{"unsloth_version", "2025.1"},
                         {"num_labels", 3},

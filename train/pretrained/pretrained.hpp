@@ -89,8 +89,8 @@ struct SavePretrainedOptions {
 
 // Writes a Gpt to a folder that transformers' from_pretrained can load: config.json, with one of
 // the types that load_gpt supports, and model.safetensors. Creates the folder if it does not exist.
-// Throws ValueError if the Gpt has options that none of these types supports, and FileError if
-// writing fails.
+// Throws ValueError if the Gpt has options that none of these types supports or a token is outside
+// the vocabulary, and FileError if writing fails.
 //   const auto gpt = load_gpt("gpt2");
 //   save_pretrained("copy", gpt.model, {.eos_token_ids = gpt.eos_token_ids});
 template <class T>

@@ -61,8 +61,12 @@ constexpr EnumNames<Activation, 13> activations{{
 }};
 
 bool is_token(const json& id, Index vocabulary_size) {
-  return id.is_number_unsigned() &&
-         id.get<std::uint64_t>() < static_cast<std::uint64_t>(vocabulary_size);
+  return id.is_number_integer() && id >= 0 && id < vocabulary_size;
+}
+
+void check_token(const std::string& name, const json& id, Index vocabulary_size) {
+  if (!is_token(id, vocabulary_size))
+    fail<ValueError>(name, str_cat("a token from 0 to ", vocabulary_size - 1), shown(id));
 }
 
 // Returns an entry that the object contains. Throws ValueError if it is null or has a different
@@ -148,16 +152,19 @@ std::string ModelConfig::name_of_activation(const std::string& entry, Activation
 
 void ModelConfig::token(const std::string& name, TokenId& value, TokenId otherwise,
                         Index vocabulary_size) {
-  if (is_written_) return set(name, value);
+  if (is_written_) {
+    check_token(name, value, vocabulary_size);
+    return set(name, value);
+  }
   const json& id = at(name);
-  if (!id.is_null() && !is_token(id, vocabulary_size))
-    fail<ValueError>(name, str_cat("a token from 0 to ", vocabulary_size - 1), shown(id));
+  if (!id.is_null()) check_token(name, id, vocabulary_size);
   value = id.is_null() ? otherwise : id.get<TokenId>();
 }
 
 void ModelConfig::tokens(const std::string& name, TokenIds& value, Index vocabulary_size,
                          const json& otherwise) {
   if (is_written_) {
+    for (TokenId id : value) check_token(name, id, vocabulary_size);
     if (!value.empty()) set(name, value.size() == 1 ? json(value.front()) : json(value));
     return;
   }
