@@ -18,13 +18,15 @@ from keras.src.legacy.saving import legacy_h5_format
 folder = Path(__file__).parent
 vocabulary, width, heads, time = 13, 8, 2, 6
 keras.utils.set_random_seed(1)
-tokens = np.random.randint(0, vocabulary, (3, time)).astype("int32")
+# Keras draws from NumPy's global generator, how often depends on the installed packages.
+random = np.random.default_rng(1)
+tokens = random.integers(0, vocabulary, (3, time)).astype("int32")
 
 
 def randomize(model):
     """Biases and scales, which start as zeros and ones, become distinguishable."""
     for variable in model.trainable_variables:
-        variable.assign(0.5 * np.random.randn(*variable.shape).astype("float32"))
+        variable.assign(0.5 * random.standard_normal(variable.shape).astype("float32"))
 
 
 def functional():
@@ -75,8 +77,8 @@ sequential = keras.Sequential(
         layers.Dense(2),
     ]
 )
-x = np.random.randn(3, 4).astype("float32")
-series = np.random.randn(3, time, 3).astype("float32")
+x = random.standard_normal((3, 4)).astype("float32")
+series = random.standard_normal((3, time, 3)).astype("float32")
 
 with h5py.File(folder / "keras_values.h5", "w") as values:
 
@@ -98,6 +100,7 @@ with h5py.File(folder / "keras_values.h5", "w") as values:
     # After a step of training, with the optimizer's state; the file of weights of a whole model,
     # and both kinds of the legacy format.
     keras.utils.clear_session()  # which counts the layers of a class for their names
+    keras.utils.set_random_seed(1)
     model = functional()
     randomize(model)
     model.compile("adam", "mse")
