@@ -24,6 +24,8 @@ std::pair<const char*, const char*> printed(Activation activation) {
       return {"Sigmoid", ""};
     case Activation::softplus:
       return {"Softplus", ""};
+    case Activation::squared_relu:
+      return {"ReLUSquaredActivation", ""};
   }
   return {"Activate", ""};
 }

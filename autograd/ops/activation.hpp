@@ -11,9 +11,9 @@ namespace weft {
 
 // An activation function: `none` returns x itself, and the other values are the functions of the
 // same name below.
-enum class Activation { none, relu, gelu, gelu_tanh, silu, tanh, sigmoid, softplus };
+enum class Activation { none, relu, gelu, gelu_tanh, silu, tanh, sigmoid, softplus, squared_relu };
 
-inline constexpr EnumNames<Activation, 8> activation_names{{
+inline constexpr EnumNames<Activation, 9> activation_names{{
     {Activation::none, "none"},
     {Activation::relu, "relu"},
     {Activation::gelu, "gelu"},
@@ -22,6 +22,7 @@ inline constexpr EnumNames<Activation, 8> activation_names{{
     {Activation::tanh, "tanh"},
     {Activation::sigmoid, "sigmoid"},
     {Activation::softplus, "softplus"},
+    {Activation::squared_relu, "squared_relu"},
 }};
 inline std::string to_string(Activation activation) {
   return name_of("activation", activation, activation_names);
@@ -86,6 +87,13 @@ Var<T> sigmoid(const Var<T>& x) {
 template <class T>
 Var<T> softplus(const Var<T>& x) {
   return activate(x, Activation::softplus);
+}
+// Computes `y = max(x, 0)²` for each element of x, of any shape (So et al., 2021,
+// https://arxiv.org/abs/2109.08668).
+//   Var y = squared_relu(tape.constant(Tensor<float>({3}, {-1, 0.5, 2})));  // [0, 0.25, 4]
+template <class T>
+Var<T> squared_relu(const Var<T>& x) {
+  return activate(x, Activation::squared_relu);
 }
 // Computes `y = max(x, 0) + slope · min(x, 0)` for each element of x, of any shape; the gradient at
 // 0 is `slope` (torch's leaky_relu).

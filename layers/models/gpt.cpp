@@ -65,7 +65,9 @@ Gpt<T>::Gpt(const GptOptions& gpt_options, Random& random)
                       random);
   if (options.embedding_norm) norm.emplace(options.transformer().make_norm<T>());
   const double residual =
-      standard_deviation / std::sqrt(2.0 * static_cast<double>(options.num_blocks));
+      options.zero_init
+          ? 0.0
+          : standard_deviation / std::sqrt(2.0 * static_cast<double>(options.num_blocks));
   for (TransformerEncoderBlock<T>& block : blocks.blocks)
     set_normal_weights(block, standard_deviation, residual, random);
   if (!options.tied) {
@@ -73,7 +75,7 @@ Gpt<T>::Gpt(const GptOptions& gpt_options, Random& random)
                                  .out_features = options.vocabulary_size,
                                  .bias = false},
                    random);
-    set_normal_weights(*output, standard_deviation, random);
+    set_normal_weights(*output, options.zero_init ? 0.0 : standard_deviation, random);
   }
 }
 

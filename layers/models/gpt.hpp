@@ -48,6 +48,9 @@ struct WEFT_API GptOptions {
   bool qk_norm = false;
   std::optional<Index> window = {};  // see TransformerOptions
   bool parallel_residual = false;    // see TransformerOptions
+  // Whether the initial weights are zeros in the last layer before each residual connection, and in
+  // the output layer unless it is tied.
+  bool zero_init = false;
   // Whether training recomputes each block in backward; see TransformerOptions.
   bool recompute = false;
 
@@ -84,6 +87,7 @@ struct WEFT_API GptOptions {
     visit("qk_norm", self.qk_norm);
     visit("window", self.window);
     visit("parallel_residual", self.parallel_residual);
+    visit("zero_init", self.zero_init);
     visit("recompute", self.recompute);
   }
 
@@ -95,8 +99,8 @@ struct WEFT_API GptOptions {
 //   y = output(norm(blocks(dropout(token_i + position_i))))
 // Parameters are initialized as in GPT-2: weights from a normal distribution with standard
 // deviation 0.02, or 0.02 / √(2 · num_blocks) in the last layer before each residual connection,
-// and biases with zeros. With rotary positions, RMSNorm, SwiGLU, grouped-query attention and no
-// biases, it has the architecture of Llama (Touvron et al., 2023).
+// and biases with zeros (see also GptOptions::zero_init). With rotary positions, RMSNorm, SwiGLU,
+// grouped-query attention and no biases, it has the architecture of Llama (Touvron et al., 2023).
 //   Gpt gpt({.vocabulary_size = 100, .num_hiddens = 8, .num_heads = 2, .num_blocks = 2}, random);
 //   Var logits = gpt(tape, tokens);  // tokens [2, 5], logits [2, 5, 100]
 template <class T = float>

@@ -40,6 +40,31 @@ Schedule warmup_cosine_schedule(const WarmupCosineOptions& options) {
           }};
 }
 
+Schedule warmup_stable_decay_schedule(const WarmupStableDecayOptions& options) {
+  const auto [peak, warmup_steps, decay_steps, total_steps, final] = options;
+  if (!(final >= 0.0 && final <= peak) || std::isinf(peak))
+    fail<ValueError>("warmup, stable, decay: learning rates", "0 ≤ final ≤ peak",
+                     str_cat("final ", final, ", peak ", peak));
+  if (warmup_steps < 0 || decay_steps < 0 || total_steps < 1 || warmup_steps > total_steps ||
+      decay_steps > total_steps - warmup_steps)
+    fail<ValueError>("warmup, stable, decay: steps",
+                     "warmup_steps ≥ 0 and decay_steps ≥ 0 whose sum is at most total_steps > 0",
+                     str_cat("warmup_steps ", warmup_steps, ", decay_steps ", decay_steps,
+                             ", total_steps ", total_steps));
+  return {str_cat("warmup, stable, decay, peak ", peak, ", warmup_steps ", warmup_steps,
+                  ", decay_steps ", decay_steps, ", total_steps ", total_steps, ", final ", final),
+          [options](std::int64_t step) {
+            const std::int64_t left = options.total_steps - step;
+            if (left <= 0) return options.final;
+            if (step < options.warmup_steps)
+              return options.peak * static_cast<double>(step) /
+                     static_cast<double>(options.warmup_steps);
+            if (left >= options.decay_steps) return options.peak;
+            return options.final + (options.peak - options.final) * static_cast<double>(left) /
+                                       static_cast<double>(options.decay_steps);
+          }};
+}
+
 Schedule inverse_square_root_schedule(const InverseSquareRootOptions& options) {
   const auto [num_hiddens, warmup_steps, factor] = options;
   if (num_hiddens <= 0 || warmup_steps <= 0 || !(factor > 0.0) || std::isinf(factor))

@@ -48,6 +48,28 @@ struct WarmupCosineOptions {
 //   const Schedule schedule = warmup_cosine_schedule({.warmup_steps = 100, .total_steps = 5000});
 WEFT_API Schedule warmup_cosine_schedule(const WarmupCosineOptions& options);
 
+// Options of warmup_stable_decay_schedule.
+struct WarmupStableDecayOptions {
+  double peak = 1e-3;             // the highest learning rate
+  std::int64_t warmup_steps = 0;  // number of steps in which the rate rises, ≥ 0
+  // Number of steps in which the rate falls, ≥ 0.
+  std::int64_t decay_steps = 0;
+  // The step at which the rate reaches `final` and then remains constant.
+  std::int64_t total_steps = 1;
+  double final = 0.0;  // the last rate, ≥ 0
+};
+
+// Returns a schedule that rises linearly from 0 to the peak, remains there, and falls linearly in
+// the last `decay_steps` steps, also called a trapezoid (Hägele et al., 2024,
+// https://arxiv.org/abs/2405.18392):
+//   rate = peak · min(1, step / warmup_steps)                      until total - decay
+//   rate = final + (peak - final) · (total - step) / decay_steps   after it
+// Throws ValueError unless 0 ≤ final ≤ peak < ∞, warmup_steps and decay_steps are ≥ 0, their sum is
+// at most total_steps, and total_steps > 0.
+//   const Schedule schedule = warmup_stable_decay_schedule({.decay_steps = 200, .total_steps =
+//   1000});
+WEFT_API Schedule warmup_stable_decay_schedule(const WarmupStableDecayOptions& options);
+
 // Options of inverse_square_root_schedule.
 struct InverseSquareRootOptions {
   std::int64_t num_hiddens = 512;    // width of the model

@@ -82,6 +82,16 @@ struct Softplus {
   static T slope(T z, T) { return Sigmoid<T>::value(z); }
 };
 
+// max(z, 0)²; the slope is 2 max(z, 0).
+template <class T>
+struct SquaredRelu {
+  static T value(T z) {
+    const T y = Relu<T>::value(z);
+    return y * y;
+  }
+  static T slope(T z, T) { return T{2} * Relu<T>::value(z); }
+};
+
 // Calls body with the functions of an activation other than `none`.
 template <class T, class Body>
 void with_activation(Activation activation, const Body& body) {
@@ -100,6 +110,8 @@ void with_activation(Activation activation, const Body& body) {
       return body(Sigmoid<T>{});
     case Activation::softplus:
       return body(Softplus<T>{});
+    case Activation::squared_relu:
+      return body(SquaredRelu<T>{});
     case Activation::none:
       break;
   }
@@ -109,7 +121,8 @@ void with_activation(Activation activation, const Body& body) {
 // Returns true for activations whose slope is computed from z. For the others, y suffices.
 inline bool slope_reads_input(Activation activation) {
   return activation == Activation::gelu || activation == Activation::gelu_tanh ||
-         activation == Activation::silu || activation == Activation::softplus;
+         activation == Activation::silu || activation == Activation::softplus ||
+         activation == Activation::squared_relu;
 }
 
 // Sets y = f(z) for n elements; `y` may be `z`.

@@ -44,7 +44,7 @@ constexpr std::string_view ends_without_effect[] = {"_token_id", "_dropout", "_p
                                                     "dropout_rate", "_dropout_prob"};
 
 // The names of activation functions in transformers. The first name of each is written.
-constexpr EnumNames<Activation, 13> activations{{
+constexpr EnumNames<Activation, 14> activations{{
     {Activation::gelu_tanh, "gelu_new"},
     {Activation::gelu_tanh, "gelu_pytorch_tanh"},
     {Activation::gelu_tanh, "gelu_python_tanh"},
@@ -53,6 +53,7 @@ constexpr EnumNames<Activation, 13> activations{{
     {Activation::gelu, "gelu"},
     {Activation::gelu, "gelu_python"},
     {Activation::relu, "relu"},
+    {Activation::squared_relu, "relu2"},
     {Activation::silu, "silu"},
     {Activation::silu, "swish"},
     {Activation::tanh, "tanh"},
