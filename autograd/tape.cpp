@@ -25,12 +25,7 @@ namespace {
 
 template <class T>
 const TapeOptions& checked(const TapeOptions& options) {
-  if (options.precision == Precision::full) return options;
-  if constexpr (!std::is_same_v<T, float>)
-    fail<ValueError>("tape: precision", "full for a tape of double", "bf16");
-  if (!is_supported(options.precision) && !EmulateBf16::is_on())
-    fail<Error>("tape: precision bf16", "a processor with AVX512-BF16 instructions",
-                "a processor without them; use precision full");
+  check_precision<T>("tape", options.precision);
   return options;
 }
 

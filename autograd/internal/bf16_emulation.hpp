@@ -2,6 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <string>
+#include <type_traits>
+
+#include "weft/autograd/error.hpp"
+#include "weft/autograd/precision.hpp"
 
 namespace weft {
 
@@ -19,5 +24,17 @@ class EmulateBf16 {
  private:
   static inline std::atomic<int> objects_ = 0;
 };
+
+// Throws ValueError, naming `what`, for bf16 with numbers of type double, and Error for bf16 on a
+// processor without its instructions.
+template <class T>
+void check_precision(const std::string& what, Precision precision) {
+  if (precision == Precision::full) return;
+  if constexpr (!std::is_same_v<T, float>)
+    fail<ValueError>(what + ": precision", "full for numbers of type double", "bf16");
+  if (!is_supported(precision) && !EmulateBf16::is_on())
+    fail<Error>(what + ": precision bf16", "a processor with AVX512-BF16 instructions",
+                "a processor without them; use precision full");
+}
 
 }  // namespace weft

@@ -184,7 +184,7 @@ TEST_CASE("precision: names and errors", "[autograd][bf16]") {
   CHECK(enum_from_name("precision", "bf16", precision_names) == Precision::bf16);
   CHECK(is_supported(Precision::full));
   CHECK(message_of<ValueError>([] { Tape<double>({.precision = Precision::bf16}); }) ==
-        "tape: precision: expected full for a tape of double, got bf16");
+        "tape: precision: expected full for numbers of type double, got bf16");
   if (!is_supported(Precision::bf16))
     CHECK(message_of<Error>([] { Tape<float>({.precision = Precision::bf16}); }) ==
           "tape: precision bf16: expected a processor with AVX512-BF16 instructions, got a "

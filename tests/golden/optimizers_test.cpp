@@ -7,6 +7,7 @@
 #include <weft/layers.hpp>
 #include <weft/train/files/hdf5/hdf5_file.hpp>
 #include <weft/train/optim/adam.hpp>
+#include <weft/train/optim/muon.hpp>
 #include <weft/train/optim/rmsprop.hpp>
 #include <weft/train/optim/sgd.hpp>
 #include <weft/train/weights/weights.hpp>
@@ -157,4 +158,47 @@ TEMPLATE_TEST_CASE("parameters whose first gradient comes late", "[golden][SGD][
       golden::check(str_cat(name, " from step ", steps(i, 0)), got[static_cast<std::size_t>(i)],
                     at(i, expected));
   }
+}
+
+TEMPLATE_TEST_CASE("Muon: matrices after steps 1 and 20", "[golden][Muon]", float, double) {
+  using T = TestType;
+  // With the options of write_optimizers.py.
+  const std::map<std::string, MuonOptions> options = {
+      {"default", {.lr = 0.02}},
+      {"rms",
+       {.lr = 0.01,
+        .momentum = 0.8,
+        .nesterov = false,
+        .weight_decay = 0.3,
+        .adjust_lr = AdjustLr::match_rms_adamw}},
+      {"steps",
+       {.lr = 0.05,
+        .weight_decay = 0.0,
+        .ns_coefficients = {2.0, -1.5, 0.5},
+        .ns_steps = 3,
+        .ns_eps = 1e-3}},
+  };
+  const Hdf5File file(WEFT_TEST_DATA "/optimizers.h5");
+  for (const auto& [name, of_name] : options)
+    for (const auto& [a, b] :
+         {std::pair<Index, Index>(3, 7), {7, 3}, {5, 5}, {1, 6}, {20, 18}, {18, 20}}) {
+      const std::string dataset = str_cat("muon/", name, "/", a, "x", b);
+      const auto expected = file.tensor<double>(dataset);
+      Tensor<T> values({a, b}), gradient({a, b});
+      const auto fill = [](Tensor<T>& tensor, const auto& function) {
+        for (Index k = 0; k < tensor.size(); ++k)
+          tensor.data()[k] = static_cast<T>(function(static_cast<double>(k)));
+      };
+      fill(values, [](double k) { return std::sin(k); });
+      Parameter<T> parameter(values);
+      Muon<T> optimizer(NamedParameters<T>{{"matrix", &parameter}}, of_name);
+      for (int step = 1; step <= 20; ++step) {
+        fill(gradient, [step](double k) { return std::cos(step + k * k / 8.0); });
+        parameter.set_grad(gradient);
+        optimizer.step();
+        if (step == 1 || step == 20)
+          golden::check(str_cat(dataset, " after step ", step), parameter.value(),
+                        at(step == 1 ? 0 : 1, expected));
+      }
+    }
 }

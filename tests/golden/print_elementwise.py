@@ -10,6 +10,7 @@ functions = {
     "abs": torch.abs,
     "tanh": torch.tanh,
     "sigmoid": torch.sigmoid,
+    "squared_relu": lambda x: F.relu(x) ** 2,
     "softplus": F.softplus,
     "log1p": torch.log1p,
     "relu": F.relu,

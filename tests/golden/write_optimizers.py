@@ -10,6 +10,10 @@ token never occurs, so that some gradients are 0. The learning rate halves after
     late/steps                  [n, 4], steps: each line the steps after which a parameter is stored
     late/<optimizer>            [n, 4, 3], that parameter, whose first gradient comes at the first
                                 of these steps; before it has none, as an unused or frozen layer
+    muon/<options>/<a>x<b>      [2, a, b], a matrix after steps 1 and 20 of Muon. Element k is sin(k)
+                                at first, and its gradient in step n = 1, 2, … is cos(n + k² / 8).
+                                torch rounds its steps to bfloat16; here, this is disabled.
+
 Needs torch, numpy and h5py. The file in the repository was written with torch 2.13.
 """
 
@@ -66,6 +70,30 @@ LATE = {
 }
 LATE_STEPS = [[first, first + 1, first + 2, first + 9] for first in (1, 10, 100, 1000)]
 
+MUON = {
+    "default": dict(lr=0.02),
+    "rms": dict(lr=0.01, adjust_lr_fn="match_rms_adamw", nesterov=False, momentum=0.8,
+                weight_decay=0.3),
+    "steps": dict(lr=0.05, ns_steps=3, ns_coefficients=(2.0, -1.5, 0.5), eps=1e-3,
+                  weight_decay=0.0),
+}
+MUON_SHAPES = [(3, 7), (7, 3), (5, 5), (1, 6), (20, 18), (18, 20)]
+
+
+def muon_steps(options, shape):
+    index = torch.arange(shape[0] * shape[1]).double().reshape(shape)
+    parameter = nn.Parameter(torch.sin(index))
+    optimizer = optim.Muon([parameter], **options)
+    rounding, torch.Tensor.bfloat16 = torch.Tensor.bfloat16, torch.Tensor.clone
+    after = []
+    for step in range(1, 21):
+        parameter.grad = torch.cos(step + index**2 / 8)
+        optimizer.step()
+        if step in (1, 20):
+            after.append(parameter.detach().numpy().copy())
+    torch.Tensor.bfloat16 = rounding
+    return np.stack(after)
+
 
 def late_gradients(make):
     """The parameters of LATE_STEPS; the gradient in step n is cos(n + 0, 1, 2)."""
@@ -111,3 +139,6 @@ with h5py.File(pathlib.Path(__file__).with_name("optimizers.h5"), "w", libver="v
     file["late/steps"] = np.array(LATE_STEPS, dtype=np.int32)
     for optimizer_name, make in LATE.items():
         file[f"late/{optimizer_name}"] = late_gradients(make)
+    for name, options in MUON.items():
+        for a, b in MUON_SHAPES:
+            file[f"muon/{name}/{a}x{b}"] = muon_steps(options, (a, b))

@@ -216,16 +216,18 @@ TEST_CASE("GPT: initialized as GPT-2", "[layers]") {
   options.num_blocks = 8;
   options.max_len = 50;
   options.swiglu = GENERATE(false, true);
+  options.zero_init = GENERATE(false, true);
   options.tied = false;
   Gpt<float> model(options, random);
   for (const auto& [name, parameter] : named_parameters(model)) {
     INFO(name);
     const bool is_residual = name.ends_with("W_o.weight") || name.ends_with("dense2.weight") ||
                              name.ends_with("w2.weight");
-    const double expected = name.ends_with("bias")                   ? 0.0
-                            : name.find("norm") != std::string::npos ? 1.0
-                            : is_residual                            ? 0.005
-                                                                     : 0.02;
+    const double expected = name.ends_with("bias")                                          ? 0.0
+                            : name.find("norm") != std::string::npos                        ? 1.0
+                            : options.zero_init && (is_residual || name == "output.weight") ? 0.0
+                            : is_residual                                                   ? 0.005
+                                                                                            : 0.02;
     CHECK(std::abs(root_mean_square(parameter->value()) - expected) <= 0.05 * expected);
   }
 }

@@ -10,6 +10,7 @@
 #include <weft/layers.hpp>
 #include <weft/train/optim/adam.hpp>
 #include <weft/train/optim/clip.hpp>
+#include <weft/train/optim/muon.hpp>
 #include <weft/train/optim/rmsprop.hpp>
 #include <weft/train/optim/sgd.hpp>
 #include <weft/train/parallel/parallel_pass.hpp>
@@ -33,6 +34,9 @@ class Session {
             *layer_, AdamWOptions{.lr = lr, .eps = arguments_.chance(0.2) ? 0.0 : 1e-8});
       else if (arguments_.flag())
         optimizer_ = std::make_unique<SGD<double>>(*layer_, SGDOptions{.lr = lr, .momentum = 0.5});
+      else if (arguments_.flag())
+        optimizer_ =
+            std::make_unique<Muon<double>>(named_parameters(*layer_), MuonOptions{.lr = lr});
       else
         optimizer_ = std::make_unique<RMSprop<double>>(*layer_, RMSpropOptions{.lr = lr});
     });

@@ -11,6 +11,7 @@
 #include <weft/train/data/pairs.hpp>
 #include <weft/train/data/windows.hpp>
 #include <weft/train/optim/adam.hpp>
+#include <weft/train/optim/muon.hpp>
 #include <weft/train/optim/rmsprop.hpp>
 #include <weft/train/optim/sgd.hpp>
 #include <weft/train/pretrained/lora_weights.hpp>
@@ -76,7 +77,7 @@ class Session {
 
   std::unique_ptr<Optimizer<float>> optimizer(Module<float>& trained) {
     const double lr = number(0.01);
-    const Index kind = a_.chance(0.9) ? optimizer_ : a_.below(3);
+    const Index kind = a_.chance(0.9) ? optimizer_ : a_.below(4);
     if (kind == 0) {
       ParameterGroups groups;
       if (a_.flag()) groups = {{.parameters = below(name()), .lr_factor = number(0.5)}};
@@ -85,7 +86,10 @@ class Session {
     if (kind == 1)
       return std::make_unique<SGD<float>>(
           trained, SGDOptions{.lr = lr, .momentum = number(0.5), .nesterov = a_.flag()});
-    return std::make_unique<RMSprop<float>>(trained, RMSpropOptions{.lr = lr});
+    if (kind == 2) return std::make_unique<RMSprop<float>>(trained, RMSpropOptions{.lr = lr});
+    MuonOptions options{.lr = lr, .nesterov = a_.flag()};
+    if (a_.flag()) options.matrices = below(name());
+    return std::make_unique<Muon<float>>(trained, options);
   }
 
   std::optional<Schedule> schedule() {
@@ -297,7 +301,7 @@ class Session {
                       .tied = false};
   std::unique_ptr<Gpt<float>> model_;
   Tokens text_ = a_.ids({30 + a_.below(20)}, 5);
-  Index optimizer_ = a_.below(3);  // that of most trainings, which resume
+  Index optimizer_ = a_.below(4);  // that of most trainings, which resume
   bool has_adapters_ = false;
   TemporaryFolder folder_;
 };

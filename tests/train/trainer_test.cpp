@@ -495,5 +495,5 @@ TEST_CASE("trainer: the precision is that of the training passes, not of validat
   // In each of two trainings, one of 6 batches and one of those that are trained on.
   CHECK(std::count(validation.begin(), validation.end(), Precision::full) == 2 * 7);
   CHECK(message_of<ValueError>([] { trained<double>({.precision = Precision::bf16}); }) ==
-        "tape: precision: expected full for a tape of double, got bf16");
+        "tape: precision: expected full for numbers of type double, got bf16");
 }

@@ -70,7 +70,7 @@ void Update<T>::check_parameters() const {
 template <class T>
 void Update<T>::divide() {
   if (processes_.size() == 1) return;
-  exchange_.emplace(processes_, pass_);
+  exchange_.emplace(processes_, pass_, optimizer_.elements());
   divided_.emplace(processes_, optimizer_, exchange_->owned());
 }
 

@@ -20,10 +20,14 @@ Adam<T>::Adam(NamedParameters<T> parameters, const AdamOptions& options)
 
 template <class T>
 Adam<T>::Adam(std::string type, NamedParameters<T> parameters, const AdamOptions& options,
-              Decay decay, const std::function<bool(const std::string&, const Shape&)>& decays)
+              Decay decay, const std::function<bool(const std::string&, const Shape&)>& decays,
+              const std::function<bool(const std::string&, const Shape&)>& is_undivided,
+              const std::string& options_text)
     : Optimizer<T>(std::move(type),
-                   str_cat("betas ", options.beta1, " and ", options.beta2, ", eps ", options.eps),
-                   std::move(parameters), options.lr, options.weight_decay, options.groups, decays),
+                   str_cat(options_text, "betas ", options.beta1, " and ", options.beta2, ", eps ",
+                           options.eps),
+                   std::move(parameters), options.lr, options.weight_decay, options.groups, decays,
+                   is_undivided),
       options_(options),
       decay_(decay) {
   const auto check = [&](const char* name, double value, double limit, const char* expected) {
@@ -35,7 +39,7 @@ Adam<T>::Adam(std::string type, NamedParameters<T> parameters, const AdamOptions
   check_finite_non_negative<T>(this->type() + ": eps", options.eps);
   check_function(this->type() + ": decays", decays);
   this->add_tensors("first_moment");
-  this->add_tensors("second_moment", /*non_negative=*/true);
+  this->add_tensors("second_moment", /*non_negative=*/true, /*only_divided=*/true);
 }
 
 template <class T>

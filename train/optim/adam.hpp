@@ -59,15 +59,19 @@ class WEFT_API Adam : public Optimizer<T> {
  protected:
   // How weight decay is applied: added to the gradient, or to the parameter directly.
   enum class Decay { in_gradient, decoupled };
-  // Constructor for AdamW; see the constructor of Optimizer for `type` and `decays`.
+  // Constructor for AdamW and Muon; see the constructor of Optimizer for `type`, `decays` and
+  // `is_undivided`. Undivided parameters have no second moment. `options_text` is added to the
+  // description.
   Adam(std::string type, NamedParameters<T> parameters, const AdamOptions& options, Decay decay,
-       const std::function<bool(const std::string&, const Shape&)>& decays);
+       const std::function<bool(const std::string&, const Shape&)>& decays,
+       const std::function<bool(const std::string&, const Shape&)>& is_undivided = {},
+       const std::string& options_text = "");
+
+  enum : std::size_t { first_moment, second_moment };  // the state's tensors
 
  private:
   void update(std::size_t index, Index size, T* values, const T* grad, T* const* state,
               T scale) override;
-
-  enum : std::size_t { first_moment, second_moment };  // the state's tensors
 
   AdamOptions options_;
   Decay decay_;

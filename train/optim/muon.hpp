@@ -3,8 +3,10 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <string>
 
+#include "weft/autograd/buffer.hpp"
 #include "weft/autograd/enum_names.hpp"
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/precision.hpp"
@@ -86,7 +88,12 @@ class WEFT_API Muon final : public Adam<T> {
   void update_undivided(std::size_t index, T* values, const T* grad, T* const* state,
                         T scale) override;
 
+  struct Abandon {
+    void operator()(Pool* pool) const;
+  };
+
   MuonOptions options_;
+  std::unique_ptr<Pool, Abandon> pool_;  // memory for intermediate matrices
 };
 
 extern template class Muon<float>;

@@ -17,11 +17,12 @@ template <class T>
 Optimizer<T>::Optimizer(
     std::string type, std::string options, NamedParameters<T> parameters, double learning_rate,
     double weight_decay, const ParameterGroups& groups,
-    const std::function<bool(const std::string& name, const Shape& shape)>& decays)
+    const std::function<bool(const std::string& name, const Shape& shape)>& decays,
+    const std::function<bool(const std::string& name, const Shape& shape)>& is_undivided)
     : type_(std::move(type)),
       loaded_type_(type_),
       options_text_(std::move(options)),
-      elements_(std::move(parameters)),
+      elements_(std::move(parameters), is_undivided),
       settings_(elements_.parameters().size()),
       slices_{elements_.sequence()},
       initial_learning_rate_(learning_rate),
@@ -65,6 +66,7 @@ void Optimizer<T>::step(double gradient_scale) {
   const Index size = slices_.sequence.size();
   parallel_for(size, std::max<Index>(grain_of(4), size / 256),
                [&](Index first, Index last) { update_elements(first, last, scale); });
+  update_all_undivided(scale);
   zero_grad();
 }
 
@@ -83,30 +85,63 @@ void Optimizer<T>::update_elements(Index first, Index last, T scale) {
     const ElementSlice& slice = slices_.sequence.slices()[i];
     Parameter<T>& parameter = *parameters()[slice.parameter].parameter;
     const GradientAccumulator<T>& gradient = parameter.gradient_sum();
-    if (gradient.empty()) return;
-    std::array<T*, most_tensors> state;
-    for (std::size_t number = 0; number < tensors(); ++number)
-      state[number] = slices_.state[number][i].data() + (begin - slice.begin);
+    if (gradient.empty() || elements_.is_undivided(slice.parameter)) return;
     update(slice.parameter, end - begin, parameter.values().data() + begin,
-           gradient.values().data() + begin, state.data(), scale);
+           gradient.values().data() + begin, state_of(i, begin - slice.begin).data(), scale);
   });
+}
+
+// Updates undivided parameters on a thread each if there are enough of them, and otherwise one
+// after another, each on all threads.
+template <class T>
+void Optimizer<T>::update_all_undivided(T scale) {
+  const std::vector<ElementSlice>& slices = slices_.sequence.slices();
+  std::vector<std::size_t>& undivided = undivided_slices_;
+  undivided.clear();
+  for (std::size_t i = 0; i < slices.size(); ++i)
+    if (elements_.is_undivided(slices[i].parameter) &&
+        parameters()[slices[i].parameter].parameter->has_grad())
+      undivided.push_back(i);
+  const Index count = std::ssize(undivided);
+  parallel_for(count, count < thread_count() ? count : 1, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i) {
+      const std::size_t slice = undivided[static_cast<std::size_t>(i)];
+      Parameter<T>& parameter = *parameters()[slices[slice].parameter].parameter;
+      update_undivided(slices[slice].parameter, parameter.values().data(),
+                       parameter.gradient_sum().values().data(), state_of(slice, 0).data(), scale);
+    }
+  });
+}
+
+// Returns pointers to the state of a slice, starting with element `begin` of the slice.
+template <class T>
+std::array<T*, Optimizer<T>::most_tensors> Optimizer<T>::state_of(std::size_t slice, Index begin) {
+  std::array<T*, most_tensors> state{};
+  for (std::size_t number = 0; number < tensors(); ++number)
+    if (has_state(number, slices_.sequence.slices()[slice].parameter))
+      state[number] = slices_.state[number][slice].data() + begin;
+  return state;
 }
 
 template <class T>
 void Optimizer<T>::set_slices(OptimizerSlices<T> slices) {
-  for (const ElementSlice& slice : slices.sequence.slices())
+  for (const ElementSlice& slice : slices.sequence.slices()) {
     if (slice.parameter >= parameters().size() || slice.begin < 0 || slice.size() < 0 ||
         slice.end > elements_.shape(slice.parameter).elements())
       fail<ValueError>(type_ + ": slices", "slices within the parameters",
                        "a slice outside of them");
+    if (elements_.is_undivided(slice.parameter) &&
+        slice.size() != elements_.shape(slice.parameter).elements())
+      fail<ValueError>(str_cat(type_, ": slice of ", parameters()[slice.parameter].name),
+                       "the whole parameter", str_cat(slice.size(), " elements"));
+  }
   slices_ = std::move(slices);
   add_missing_state();
 }
 
-// Returns the shape of a slice's state: the parameter's shape if the slice is the whole parameter,
-// otherwise one axis.
 template <class T>
-Shape Optimizer<T>::state_shape(const ElementSlice& slice) const {
+Shape Optimizer<T>::state_shape(std::size_t number, const ElementSlice& slice) const {
+  if (!has_state(number, slice.parameter)) return {0};
   const Shape& whole = elements_.shape(slice.parameter);
   return slice.size() == whole.elements() ? whole : Shape{slice.size()};
 }
@@ -115,9 +150,9 @@ template <class T>
 void Optimizer<T>::add_missing_state() {
   const std::vector<ElementSlice>& slices = slices_.sequence.slices();
   slices_.state.resize(tensors());
-  for (std::vector<Tensor<T>>& tensors : slices_.state)
-    while (tensors.size() < slices.size())
-      tensors.emplace_back(state_shape(slices[tensors.size()]));
+  for (std::size_t number = 0; number < tensors(); ++number)
+    for (std::vector<Tensor<T>>& state = slices_.state[number]; state.size() < slices.size();)
+      state.emplace_back(state_shape(number, slices[state.size()]));
 }
 
 // Called before threads write: checks the shapes, and copies tensors that share memory.
@@ -128,10 +163,11 @@ void Optimizer<T>::prepare_state() {
     for (std::size_t i = 0; i < slices_.state[number].size(); ++i) {
       const ElementSlice& slice = slices_.sequence.slices()[i];
       Tensor<T>& tensor = slices_.state[number][i];
-      if (tensor.shape() != state_shape(slice))
+      const Shape shape = state_shape(number, slice);
+      if (tensor.shape() != shape)
         fail<ShapeError>(
             str_cat(type_, ": ", states_[number].name, " of ", parameters()[slice.parameter].name),
-            state_shape(slice), tensor.shape());
+            shape, tensor.shape());
       tensor.data();
     }
 }
@@ -180,7 +216,8 @@ void Optimizer<T>::state(State<T>& state) {
   add_missing_state();
   for (std::size_t number = 0; number < tensors(); ++number)
     for (std::size_t i = 0; i < parameters().size(); ++i)
-      state.tensor(states_[number].name + "." + parameters()[i].name, slices_.state[number][i]);
+      if (has_state(number, i))
+        state.tensor(states_[number].name + "." + parameters()[i].name, slices_.state[number][i]);
 }
 
 template <class T>
@@ -208,10 +245,10 @@ void Optimizer<T>::check_state() const {
 }
 
 template <class T>
-void Optimizer<T>::add_tensors(std::string name, bool non_negative) {
+void Optimizer<T>::add_tensors(std::string name, bool non_negative, bool only_divided) {
   if (tensors() == most_tensors)
     fail<Error>(type_ + ": state", str_cat("at most ", most_tensors, " kinds of state"), "more");
-  states_.push_back({std::move(name), non_negative});
+  states_.push_back({std::move(name), non_negative, only_divided});
 }
 
 template <class T>

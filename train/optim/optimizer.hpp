@@ -1,6 +1,7 @@
 // Optimizer: the base class of optimizers, which update a model's parameters from their gradients.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -70,6 +71,8 @@ class WEFT_API Optimizer : public Stateful<T> {
   std::int64_t steps() const { return steps_; }
   // Returns the parameters that the optimizer updates, each once.
   const NamedParameters<T>& parameters() const { return elements_.parameters(); }
+  // Returns the elements of these parameters.
+  const ParameterElements<T>& elements() const { return elements_; }
 
   // Returns one line with the type, its options including `initial_learning_rate()`, and the
   // numbers of parameters with weight decay, without weight decay, and in each group.
@@ -88,17 +91,23 @@ class WEFT_API Optimizer : public Stateful<T> {
   bool is_whole() const { return slices_.sequence.slices() == elements_.sequence().slices(); }
   // Limits `step` to `slices`, so that several processes can divide an optimizer's work and state.
   // If called before the first step, the whole state is never allocated. Throws ValueError for
-  // elements that the parameters do not have.
+  // elements that the parameters do not have, and for a part of an undivided parameter.
   void set_slices(OptimizerSlices<T> slices);
+  // Returns the shape of the n-th kind of state of a slice: the parameter's shape if the slice is
+  // the whole parameter, [0] if the parameter has no such state, and otherwise one axis.
+  Shape state_shape(std::size_t number, const ElementSlice& slice) const;
 
  protected:
   // `type` is the name of the optimizer in messages and checkpoints, and `options` describes its
   // additional options. `decays` selects the parameters with weight decay, all if not set; a group
   // with a weight decay overrides it for its parameters. Throws ValueError for a rate, factor or
   // decay that is negative or not finite, and for a group that selects no parameters.
-  Optimizer(std::string type, std::string options, NamedParameters<T> parameters,
-            double learning_rate, double weight_decay, const ParameterGroups& groups,
-            const std::function<bool(const std::string& name, const Shape& shape)>& decays = {});
+  // `is_undivided` selects the parameters that `update_undivided` updates, none if not set.
+  Optimizer(
+      std::string type, std::string options, NamedParameters<T> parameters, double learning_rate,
+      double weight_decay, const ParameterGroups& groups,
+      const std::function<bool(const std::string& name, const Shape& shape)>& decays = {},
+      const std::function<bool(const std::string& name, const Shape& shape)>& is_undivided = {});
 
   // Returns the learning rate of parameter `index`.
   double learning_rate(std::size_t index) const {
@@ -110,19 +119,27 @@ class WEFT_API Optimizer : public Stateful<T> {
   }
   // Returns the weight decay of parameter `index`.
   double weight_decay(std::size_t index) const { return settings_[index].weight_decay; }
+  // Multiplies the learning rate of parameter `index` by a factor ≥ 0.
+  void scale_learning_rate(std::size_t index, double factor) {
+    settings_[index].lr_factor *= factor;
+  }
 
   // Updates `size` consecutive elements of parameter `index`: `values` and `state` from `grad`,
   // which must be multiplied by `scale`. `state[n]` points to the elements' state of the n-th kind
   // (see `add_tensors`). Called concurrently; `steps(index)` already includes the current step.
   virtual void update(std::size_t index, Index size, T* values, const T* grad, T* const* state,
                       T scale) = 0;
+  // Updates the whole undivided parameter `index` likewise. May be called concurrently.
+  virtual void update_undivided(std::size_t /*index*/, T* /*values*/, const T* /*grad*/,
+                                T* const* /*state*/, T /*scale*/) {}
 
   const std::string& type() const { return type_; }  // the name of the optimizer
   // Adds one kind of state: a tensor of zeros for each parameter, saved as
   // "<name>.<parameter name>". Kinds are numbered from 0 in the order of the calls. If
   // `non_negative` is set, `check_state` throws ValueError, naming the parameter, unless all
-  // elements are ≥ 0. Throws Error for a ninth kind.
-  void add_tensors(std::string name, bool non_negative = false);
+  // elements are ≥ 0. Undivided parameters have no such state if `only_divided` is set. Throws
+  // Error for a ninth kind.
+  void add_tensors(std::string name, bool non_negative = false, bool only_divided = false);
   // Returns the number of kinds of state, added by `add_tensors`.
   std::size_t tensors() const { return states_.size(); }
 
@@ -140,16 +157,22 @@ class WEFT_API Optimizer : public Stateful<T> {
   struct StateKind {
     std::string name;
     bool non_negative;
+    bool only_divided;
   };
 
   // "weight decay 0.1 on 9216 parameters in 3 tensors, none on 96 parameters in 1 tensor", and for
   // each group "lr × 0.1 and weight decay 0 on 96 parameters in 1 tensor".
   std::string settings_description() const;
-  Shape state_shape(const ElementSlice& slice) const;
+  // Whether a parameter has the n-th kind of state.
+  bool has_state(std::size_t number, std::size_t parameter) const {
+    return !states_[number].only_divided || !elements_.is_undivided(parameter);
+  }
   void add_missing_state();
   void prepare_state();
   void count_missed_steps();
   void update_elements(Index first, Index last, T scale);
+  void update_all_undivided(T scale);
+  std::array<T*, most_tensors> state_of(std::size_t slice, Index begin);
 
   std::string type_;
   std::string loaded_type_;
@@ -165,6 +188,7 @@ class WEFT_API Optimizer : public Stateful<T> {
   double base_learning_rate_ = initial_learning_rate_;
   double weight_decay_;
   std::int64_t steps_ = 0;
+  std::vector<std::size_t> undivided_slices_;  // the undivided slices that a step updates
   Tensor<std::int32_t> missed_steps_;  // for each parameter, the steps in which it had no gradient
 };
 

@@ -18,15 +18,33 @@ void check_exists(const std::string& what, const NamedParameter<T>& named) {
 }  // namespace
 
 template <class T>
-ParameterElements<T>::ParameterElements(NamedParameters<T> parameters) {
+ParameterElements<T>::ParameterElements(NamedParameters<T> parameters,
+                                        const Selects& is_undivided) {
   std::unordered_set<const Parameter<T>*> known;
   for (NamedParameter<T>& named : parameters) {
     if (!named.parameter) fail<Error>(named.name, "a parameter", "a null pointer");
     check_exists("", named);
     if (!known.insert(named.parameter).second) continue;
     shapes_.push_back(named.parameter->shape());
+    undivided_.push_back(is_undivided && is_undivided(named.name, shapes_.back()));
     sequence_.add({parameters_.size(), 0, named.parameter->size()});
     parameters_.push_back(std::move(named));
+  }
+  divide();
+}
+
+// Divides the elements into ranges of equal size, except that a range that would end within an
+// undivided parameter ends with it.
+template <class T>
+void ParameterElements<T>::divide() {
+  const Index range_size = std::max<Index>(grain_of(1), (size() + most_ranges - 1) / most_ranges);
+  range_begins_ = {0};
+  for (Index end = 0; end < size();) {
+    end = std::min(end + range_size - end % range_size, size());
+    sequence_.for_each_part(end - 1, end, [&](std::size_t i, Index, Index last) {
+      if (undivided_[i]) end += shapes_[i].elements() - last;
+    });
+    range_begins_.push_back(end);
   }
 }
 

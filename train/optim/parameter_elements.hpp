@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,9 +58,13 @@ class ElementSequence {
 template <class T>
 class WEFT_API ParameterElements {
  public:
-  // A parameter that is passed several times is contained once, with its first name. Throws Error
+  // Selects parameters by name and shape.
+  using Selects = std::function<bool(const std::string& name, const Shape& shape)>;
+
+  // A parameter that is passed several times is contained once, with its first name. No range
+  // contains only a part of a parameter that `is_undivided` selects (none if not set). Throws Error
   // for a null pointer and for a parameter that no longer exists.
-  explicit ParameterElements(NamedParameters<T> parameters);
+  explicit ParameterElements(NamedParameters<T> parameters, const Selects& is_undivided = {});
 
   const NamedParameters<T>& parameters() const { return parameters_; }  // each parameter once
   // Returns the sequence of all elements, one slice per parameter.
@@ -67,6 +72,8 @@ class WEFT_API ParameterElements {
   Index size() const { return sequence_.size(); }  // number of elements
   // Returns the shape of parameter i at construction.
   const Shape& shape(std::size_t i) const { return shapes_[i]; }
+  // Returns whether each range contains all or none of the elements of parameter i.
+  bool is_undivided(std::size_t i) const { return undivided_[i]; }
 
   // Throws Error, naming `what` and the parameter, if a parameter was removed or replaced.
   void check_exist(const std::string& what) const;
@@ -77,13 +84,13 @@ class WEFT_API ParameterElements {
   // gradients that share memory with other tensors. Throws the same exceptions as `check_shapes`.
   void prepare(const std::string& what) const;
 
-  // The maximum number of ranges. The division into ranges depends only on the number of elements.
-  // Sums over all elements add one sum per range, and each of several processes owns whole ranges.
+  // The maximum number of ranges. The division into ranges depends only on the parameters. Sums
+  // over all elements add one sum per range, and each of several processes owns whole ranges.
   static constexpr Index most_ranges = 256;
   // Returns the number of ranges, at most most_ranges.
-  Index num_ranges() const { return (size() + range_size() - 1) / range_size(); }
+  Index num_ranges() const { return std::ssize(range_begins_) - 1; }
   // Returns the first element of a range; `size()` for range `num_ranges()`.
-  Index range_begin(Index range) const { return std::min(range * range_size(), size()); }
+  Index range_begin(Index range) const { return range_begins_[static_cast<std::size_t>(range)]; }
 
   // Splits elements [first, last) of the sequence by parameter, and calls body(i, begin, end) for
   // each piece: elements [begin, end) of parameter i.
@@ -110,13 +117,13 @@ class WEFT_API ParameterElements {
   }
 
  private:
-  Index range_size() const {
-    return std::max<Index>(grain_of(1), (size() + most_ranges - 1) / most_ranges);
-  }
+  void divide();
 
   NamedParameters<T> parameters_;
   std::vector<Shape> shapes_;
+  std::vector<bool> undivided_;  // one for each parameter
   ElementSequence sequence_;
+  std::vector<Index> range_begins_;  // and the number of elements
 };
 
 extern template class ParameterElements<float>;

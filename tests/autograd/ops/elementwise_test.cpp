@@ -66,6 +66,12 @@ const std::vector<Row> rows = {
     {"relu", 0.5, 0.5, 1},
     {"relu", 1.25, 1.25, 1},
     {"relu", 7, 7, 1},
+    {"squared_relu", -9, 0, 0},
+    {"squared_relu", -1.25, 0, 0},
+    {"squared_relu", -0.01, 0, 0},
+    {"squared_relu", 0.5, 0.25, 1},
+    {"squared_relu", 1.25, 1.5625, 2.5},
+    {"squared_relu", 7, 49, 14},
     {"softplus", -9, 0.000123402189723, 0.000123394575986},
     {"softplus", -1.25, 0.251929081345, 0.222700138825},
     {"softplus", -0.01, 0.688159680508, 0.497500020833},
@@ -118,6 +124,7 @@ const std::map<std::string, Function<T>> functions = {
     {"log", log},
     {"log1p", log1p},
     {"softplus", softplus},
+    {"squared_relu", squared_relu},
     {"leaky_relu", [](const Var<T>& x) { return leaky_relu(x, 0.3); }},
     {"sqrt", sqrt},
     {"power", [](const Var<T>& x) { return power(x, 2.5); }},
@@ -183,8 +190,8 @@ TEST_CASE("functions of one element: float is close to double from -12 to 12", "
   Tensor<double> same_points({count});
   std::copy(points.begin(), points.end(), same_points.begin());
 
-  for (const std::string name :
-       {"exp", "tanh", "sigmoid", "relu", "gelu", "gelu_tanh", "softplus", "leaky_relu"}) {
+  for (const std::string name : {"exp", "tanh", "sigmoid", "relu", "gelu", "gelu_tanh", "softplus",
+                                 "squared_relu", "leaky_relu"}) {
     const auto [y, dx] = value_and_derivative(functions<float>.at(name), points);
     const auto [exact_y, exact_dx] = value_and_derivative(functions<double>.at(name), same_points);
     double worst_value = 0.0, worst_derivative = 0.0;

@@ -347,8 +347,9 @@ TEST_CASE("optimizer: counts of steps are part of the state", "[train]") {
 
   for (const std::int32_t missed : {-1, 21}) {
     (*to.lists.at("missed_steps"))(1) = missed;
-    CHECK_THROWS_WITH(optimizer.check_state(),
-                      str_cat("AdamW: missed_steps of bias: expected a value from 0 to 20, got ", missed));
+    CHECK_THROWS_WITH(
+        optimizer.check_state(),
+        str_cat("AdamW: missed_steps of bias: expected a value from 0 to 20, got ", missed));
   }
 }
 

@@ -53,6 +53,36 @@ TEST_CASE("warmup and cosine: options outside their ranges are refused", "[train
                     "warmup_steps 5, total_steps 5");
 }
 
+TEST_CASE("warmup, stable, decay: by hand", "[train]") {
+  const Schedule schedule = warmup_stable_decay_schedule(
+      {.peak = 0.8, .warmup_steps = 4, .decay_steps = 5, .total_steps = 12, .final = 0.3});
+  CHECK(near(schedule(1), 0.2));
+  CHECK(near(schedule(3), 0.6));
+  for (const std::int64_t step : {4, 5, 7}) CHECK(near(schedule(step), 0.8));
+  CHECK(near(schedule(8), 0.7));
+  CHECK(near(schedule(11), 0.4));
+  for (const std::int64_t step : {12, 13, 1000}) CHECK(near(schedule(step), 0.3));
+  CHECK(
+      schedule.description() ==
+      "warmup, stable, decay, peak 0.8, warmup_steps 4, decay_steps 5, total_steps 12, final 0.3");
+  const Schedule constant = warmup_stable_decay_schedule({.peak = 0.5, .total_steps = 3});
+  CHECK(near(constant(1), 0.5));
+  CHECK(near(constant(2), 0.5));
+  CHECK(near(constant(3), 0.0));
+}
+
+TEST_CASE("warmup, stable, decay: options outside their ranges are refused", "[train]") {
+  CHECK_THROWS_AS(warmup_stable_decay_schedule({.peak = not_a_number}), ValueError);
+  CHECK_THROWS_AS(warmup_stable_decay_schedule({.peak = 0.1, .final = 0.2}), ValueError);
+  CHECK_THROWS_AS(warmup_stable_decay_schedule({.warmup_steps = -1, .total_steps = 5}), ValueError);
+  CHECK_THROWS_AS(warmup_stable_decay_schedule({.decay_steps = -1, .total_steps = 5}), ValueError);
+  CHECK_THROWS_AS(warmup_stable_decay_schedule({.total_steps = 0}), ValueError);
+  CHECK_THROWS_WITH(
+      warmup_stable_decay_schedule({.warmup_steps = 3, .decay_steps = 3, .total_steps = 5}),
+      "warmup, stable, decay: steps: expected warmup_steps ≥ 0 and decay_steps ≥ 0 whose sum is at "
+      "most total_steps > 0, got warmup_steps 3, decay_steps 3, total_steps 5");
+}
+
 TEST_CASE("inverse square root: the Transformer paper's, by hand", "[train]") {
   const Schedule schedule =
       inverse_square_root_schedule({.num_hiddens = 64, .warmup_steps = 100, .factor = 2.0});

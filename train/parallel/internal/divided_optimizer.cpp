@@ -31,7 +31,7 @@ DividedOptimizer<T>::DividedOptimizer(ProcessGroup& processes, Optimizer<T>& opt
     std::vector<Tensor<T>>& parts = own.state.emplace_back();
     for (const ElementSlice& slice : own.sequence.slices()) {
       const Tensor<T>& whole = tensors[slice.parameter];
-      parts.push_back(slice.size() == whole.size()
+      parts.push_back(whole.empty() || slice.size() == whole.size()
                           ? whole
                           : Tensor<T>(Shape{slice.size()}, elements_of(whole, slice)));
     }
@@ -43,13 +43,16 @@ template <class T>
 OptimizerSlices<T> DividedOptimizer<T>::gather(bool in_all) const {
   OptimizerSlices<T> whole{all_};
   const bool in_this = in_all || processes_.is_root();
-  for (const std::vector<Tensor<T>>& own : optimizer_.slices().state) {
+  for (std::size_t number = 0; number < optimizer_.slices().state.size(); ++number) {
+    const std::vector<Tensor<T>>& own = optimizer_.slices().state[number];
     std::vector<Tensor<T>>& tensors = whole.state.emplace_back();
-    for (const auto& [name, parameter] : optimizer_.parameters())
-      if (in_this) tensors.push_back(Tensor<T>::uninitialized(parameter->shape()));
+    for (const ElementSlice& slice : all_.slices())
+      if (in_this)
+        tensors.push_back(Tensor<T>::uninitialized(optimizer_.state_shape(number, slice)));
     for (int process = 0; process < processes_.size(); ++process) {
       const auto& slices = owned_[static_cast<std::size_t>(process)].slices();
       for (std::size_t i = 0; i < slices.size(); ++i) {
+        if (optimizer_.state_shape(number, slices[i]).elements() == 0) continue;
         std::span<T> to;
         if (in_this) to = elements_of(tensors[slices[i].parameter], slices[i]);
         const bool is_own = process == processes_.rank();

@@ -20,11 +20,12 @@ Index bucket_size(Index elements) {
 }  // namespace
 
 template <class T>
-GradientExchange<T>::GradientExchange(ProcessGroup& processes, ParallelPass<T>& pass)
+GradientExchange<T>::GradientExchange(ProcessGroup& processes, ParallelPass<T>& pass,
+                                      const ParameterElements<T>& elements)
     : processes_(processes),
       transport_(*processes.transport()),
       pass_(pass),
-      elements_(pass.elements()),
+      elements_(elements),
       range_sums_(static_cast<std::size_t>(elements_.num_ranges())) {
   add_sums(divide());
   add_messages();
@@ -35,10 +36,22 @@ GradientExchange<T>::~GradientExchange() {
   transport_.remove_messages();
 }
 
+// Divides the elements of a bucket about equally. A range belongs to the process in whose share its
+// middle lies.
 template <class T>
 PartRange GradientExchange<T>::ranges_of(const Bucket& bucket, int process) const {
-  const PartRange part = parts_of_process(bucket.ranges.size(), process, processes_.size());
-  return {bucket.ranges.first + part.first, bucket.ranges.first + part.last};
+  const Index begin = elements_.range_begin(bucket.ranges.first);
+  const Index size = num_elements(bucket.ranges);
+  // Returns the first range whose middle lies in the share of process i or a later one.
+  const auto first_of = [&](Index i) {
+    Index range = bucket.ranges.first;
+    while (range < bucket.ranges.last &&
+           elements_.range_begin(range) + elements_.range_begin(range + 1) - 2 * begin <
+               2 * size * i / processes_.size())
+      ++range;
+    return range;
+  };
+  return {first_of(process), first_of(process + 1)};
 }
 
 template <class T>
@@ -50,15 +63,15 @@ Index GradientExchange<T>::num_elements(const PartRange& ranges) const {
 // process owns some ranges.
 template <class T>
 Index GradientExchange<T>::divide() {
-  const Index in_bucket =
-      std::max<Index>(processes_.size(),
-                      bucket_size(elements_.size()) / std::max<Index>(1, elements_.range_begin(1)));
+  const Index in_bucket = bucket_size(elements_.size());
   buckets_of_.assign(elements_.parameters().size(), {0, -1});
   Index own_elements = 0;
   for (Index last = elements_.num_ranges(); last > 0;) {
     const Index number = std::ssize(buckets_);
     Bucket& bucket = buckets_.emplace_back();
-    bucket.ranges = {std::max<Index>(0, last - in_bucket), last};
+    Index first = std::max<Index>(0, last - processes_.size());
+    while (first > 0 && num_elements({first - 1, last}) <= in_bucket) --first;
+    bucket.ranges = {first, last};
     bucket.own_begin = own_elements;
     const PartRange own = ranges_of(bucket, processes_.rank());
     for (Index range = bucket.ranges.first; range < last; ++range) {

@@ -27,8 +27,10 @@ namespace weft {
 template <class T>
 class GradientExchange {
  public:
-  // Collective. Exchanges the gradients that `pass` computes.
-  GradientExchange(ProcessGroup& processes, ParallelPass<T>& pass);
+  // Collective. Exchanges the gradients that `pass` computes. `elements` are the elements of the
+  // pass, divided into the ranges of the optimizer.
+  GradientExchange(ProcessGroup& processes, ParallelPass<T>& pass,
+                   const ParameterElements<T>& elements);
   ~GradientExchange();
 
   // Returns the elements that each process owns.

@@ -29,6 +29,11 @@ MakeOptimizer<T> adam() {
 }
 
 template <class T>
+MakeOptimizer<T> muon() {
+  return [](Module<T>& model) { return std::make_unique<Muon<T>>(named_parameters(model)); };
+}
+
+template <class T>
 Outcome train(const TrainerOptions& options, const MakeOptimizer<T>& make_optimizer = adam<T>(),
               bool keeps_average = false) {
   ManyElementsTraining<T> training;
@@ -112,6 +117,12 @@ TEST_CASE("processes: the same with every optimizer", "[processes]") {
   check_same<float>({.epochs = 1, .parts = 4}, [](Module<float>& model) {
     return std::make_unique<RMSprop<float>>(model, RMSpropOptions{.lr = 1e-3, .momentum = 0.5});
   });
+  for (const int threads : {1, 3}) {
+    const int before = thread_count();
+    set_thread_count(threads);
+    check_same<float>({.epochs = 2, .parts = 4, .clip_norm = 0.1}, muon<float>());
+    set_thread_count(before);
+  }
   check_same<float>({.epochs = 1, .parts = 4}, [](Module<float>& model) {
     freeze(model, "recomputed");
     return std::make_unique<Adam<float>>(model, AdamOptions{.lr = 1e-3});
@@ -127,30 +138,34 @@ TEST_CASE("processes: a training moves from several processes to one and back", 
                          .gradient_accumulation_steps = 2,
                          .parts = 4,
                          .clip_norm = 0.5,
-                         .folder = own / "alone",
                          .save_every_steps = 1};
-  const Outcome alone = train<float>(options, adam<float>(), true);
+  // The second training uses Muon, whose matrices have no second moment.
   for (const bool in_background : {false, true}) {
+    const MakeOptimizer<float> make_optimizer = in_background ? muon<float>() : adam<float>();
+    options.folder = own / (in_background ? "alone in background" : "alone");
+    options.resume = false;
+    options.processes = nullptr;
+    const Outcome alone = train<float>(options, make_optimizer, true);
+    const std::filesystem::path alone_folder = options.folder;
     options.save_in_background = in_background;
     options.folder = shared / (in_background ? "background" : "moved");
-    options.resume = false;
     options.processes = &processes;
     options.max_steps = 2;
-    train<float>(options, adam<float>(), true);
+    train<float>(options, make_optimizer, true);
     options.resume = true;
     options.max_steps = 4;
     options.processes = nullptr;
-    if (processes.is_root()) train<float>(options, adam<float>(), true);
+    if (processes.is_root()) train<float>(options, make_optimizer, true);
     processes.broadcast("");
     options.max_steps = 0;
     options.processes = &processes;
-    const Outcome moved = train<float>(options, adam<float>(), true);
+    const Outcome moved = train<float>(options, make_optimizer, true);
     CHECK((alone.weights == moved.weights));
     CHECK((alone.state == moved.state));
     CHECK((alone.average == moved.average));
     if (!processes.is_root()) continue;
     for (const char* name : {"last.h5", "best.h5"})
-      CHECK((bytes_of(own / "alone" / name) == bytes_of(options.folder / name)));
+      CHECK((bytes_of(alone_folder / name) == bytes_of(options.folder / name)));
   }
 }
 
