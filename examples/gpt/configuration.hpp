@@ -93,7 +93,9 @@ class Configuration final : public Stateful<float>, public examples::Optimizatio
           self.ffn, 0, 65536);
     visit("context", "context length: maximum number of tokens that the model sees", self.context,
           1, 65536);
-    visit("modern", "use RMSNorm, rotary positions, SwiGLU and grouped-query attention",
+    visit("modern",
+          "use RMSNorm, rotary positions, SwiGLU and grouped-query attention; replaces --rms-norm, "
+          "--rotary and --squared-relu",
           self.modern);
     visit(NewSetting{"rms-norm"}, "use RMSNorm, not LayerNorm", self.rms_norm);
     visit(NewSetting{"rotary"}, "use rotary positions, not learned positions", self.rotary);
