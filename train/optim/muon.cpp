@@ -18,15 +18,14 @@ namespace {
 
 using Selects = std::function<bool(const std::string& name, const Shape& shape)>;
 
-// Collects the names of the weights of Linear layers in lists.
+// Collects the names of the weights of Linear layers in lists, whose children have numbers as
+// names.
 template <class T>
 class WeightsInLists final : public FullNames<T> {
  public:
-  void type(const std::string& name, const std::string&) override {
-    if (name == "ModuleList") in_list_ = true;
-  }
   void child(const std::string& name, const Module<T>& child) override {
     const bool outer = in_list_;
+    in_list_ = outer || name.find_first_not_of("0123456789") == std::string::npos;
     if (in_list_ && dynamic_cast<const Linear<T>*>(&child))
       names.insert(this->full_name(name) + ".weight");
     FullNames<T>::child(name, child);

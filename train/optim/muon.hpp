@@ -45,7 +45,8 @@ struct MuonOptions {
   // The precision of the matrix products. Throws ValueError if the processor does not support it.
   Precision precision = Precision::full;
   // Selects the parameters that Muon updates; each must have two axes. If not set, Muon updates the
-  // weights of the Linear layers in lists of a model, such as "blocks.0.ffn.dense1.weight".
+  // weights of the Linear layers in lists of a model, such as "blocks.0.ffn.dense1.weight", because
+  // embeddings and output layers are usually outside of lists.
   NameFilter matrices = {};
 
   // AdamW updates all other parameters, such as embeddings, output layers, norms and biases.
