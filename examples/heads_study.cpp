@@ -280,6 +280,7 @@ int compare_numbers_of_heads(const Dataset& dataset, const Options& options,
                              ProcessGroup& processes) {
   Configuration configuration = Configuration::quick();
   configuration.epochs = options.epochs;
+  configuration.qk_norm = false;  // the size of its weights depends on the number of heads
   const Language language = Language::of(dataset.train);
   language.store_in(configuration);
   std::cout << "\nModels of width " << configuration.width

@@ -83,7 +83,11 @@ class CommandLine::Parser {
   }
 
   void flag(const std::string& name, const std::string& description, bool& value) {
-    options_.add_options()(name, description, cxxopts::value<bool>());
+    if (value)
+      options_.add_options()(name, description + "; --" + name + "=false disables",
+                             cxxopts::value<bool>()->default_value("true"));
+    else
+      options_.add_options()(name, description, cxxopts::value<bool>());
     setters_.emplace_back([this, name, &value] {
       // cxxopts accepts 1, t, true, T, True, and 0, f, false, F, False: the first letter decides.
       if (const auto text = given_.find(name); text != given_.end())

@@ -42,7 +42,8 @@ class CommandLine {
               const std::vector<std::string>& choices);
   // Adds an option whose value must be the name of a precision.
   void choice(const std::string& name, const std::string& description, Precision& value);
-  // Adds a Boolean option: --name sets `value` to true, --name=false to false.
+  // Adds a Boolean option: --name sets `value` to true, --name=false to false. If `value` is
+  // already true, the help says how to disable it.
   void flag(const std::string& name, const std::string& description, bool& value);
   // Accepts positional arguments. The help calls them `name`, for example "WORD...".
   void arguments(const std::string& name, std::vector<std::string>& values);

@@ -6,6 +6,7 @@
 //   visit(name, description, value, lowest, highest)   for each number (std::int64_t or double),
 //   visit(name, description, value)                    for each flag (bool) and each string, which
 //                                                      must not be empty.
+// `name` is a string literal or, for a setting that weft 0.2 did not have, a NewSetting.
 #pragma once
 
 #include <algorithm>

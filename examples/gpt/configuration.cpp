@@ -17,6 +17,26 @@ std::int64_t swiglu_size(std::int64_t width, std::int64_t heads, std::int64_t kv
   return std::max<std::int64_t>(16, (size + 8) / 16 * 16);
 }
 
+// The model and batches of `cpu`, in fewer steps: the recipe of the guide's page recipes.md.
+Configuration muon() {
+  Configuration configuration;
+  configuration.rms_norm = true;
+  configuration.rotary = true;
+  configuration.qk_norm = true;
+  configuration.squared_relu = true;
+  configuration.zero_init = true;
+  configuration.untied = true;
+  configuration.steps = 1000;
+  configuration.muon = true;
+  configuration.adamw_lr_factor = 0.3;
+  configuration.lr = 0.03;
+  configuration.final_lr = 0.0;
+  configuration.warmup = 0;
+  configuration.decay = 1.0;
+  configuration.beta2 = 0.95;
+  return configuration;
+}
+
 // A small model that trains in about a minute.
 Configuration tiny() {
   Configuration configuration;
@@ -87,8 +107,8 @@ struct Preset {
   Configuration (*make)();
 };
 const Preset all_presets[] = {
-    {"tiny", tiny}, {"cpu", [] { return Configuration(); }}, {"baby", baby},
-    {"gpt2", gpt2}, {"three-minutes", three_minutes},
+    {"muon", muon}, {"tiny", tiny}, {"cpu", [] { return Configuration(); }},
+    {"baby", baby}, {"gpt2", gpt2}, {"three-minutes", three_minutes},
 };
 
 std::vector<std::string> preset_names() {
@@ -115,16 +135,26 @@ GptOptions Configuration::model_options(Index vocabulary_size) const {
                      .num_blocks = layers,
                      .dropout = dropout,
                      .bias = bias && !modern,
-                     .activation = Activation::gelu};
+                     .tied = !untied,
+                     .activation = squared_relu ? Activation::squared_relu : Activation::gelu,
+                     .norm = rms_norm || modern ? Norm::rms_norm : Norm::layer_norm,
+                     .qk_norm = qk_norm,
+                     .zero_init = zero_init};
+  if (rotary || modern) options.rotary.emplace();
   if (ffn > 0) options.ffn_num_hiddens = ffn;
   if (kv_heads > 0) options.num_kv_heads = kv_heads;
   if (!modern) return options;
   options.num_kv_heads = kv_heads > 0 ? kv_heads : default_kv_heads(heads);
   options.ffn_num_hiddens = ffn > 0 ? ffn : swiglu_size(width, heads, *options.num_kv_heads);
-  options.rotary.emplace();
-  options.norm = Norm::rms_norm;
   options.swiglu = true;
   return options;
+}
+
+void Configuration::reset_unused(const examples::CommandLine& line) {
+  Optimization::reset_unused(line);
+  if (!modern) return;
+  line.without_effect({"rms-norm", "rotary", "squared-relu"}, "with --modern");
+  rms_norm = rotary = squared_relu = false;
 }
 
 void Configuration::check_state() const {
@@ -135,10 +165,14 @@ void Configuration::check_state() const {
     fail<ValueError>("heads", str_cat("a divisor of the width ", width), heads);
   if (kv_heads > 0 && heads % kv_heads != 0)
     fail<ValueError>("kv-heads", str_cat("a divisor of the number of heads ", heads), kv_heads);
-  if (modern && width / heads % 2 != 0)
-    fail<ValueError>("heads", "an even width / heads, with --modern", width / heads);
-  if (final_lr > lr)
-    fail<ValueError>("final-lr", str_cat("at most the peak learning rate ", lr), final_lr);
+  if ((modern || rotary) && width / heads % 2 != 0)
+    fail<ValueError>("heads",
+                     str_cat("an even width / heads, with --", modern ? "modern" : "rotary"),
+                     width / heads);
+  for (const auto& [name, value] :
+       {std::pair("rms-norm", rms_norm), {"rotary", rotary}, {"squared-relu", squared_relu}})
+    if (modern && value) fail<ValueError>(name, "false, because modern is set", "true");
+  check_optimization();
 }
 
 void Configuration::state(State<float>& state) {

@@ -8,12 +8,16 @@
 
 #include <weft/layers/models/gpt.hpp>
 #include <weft/train/weights/state.hpp>
+#include "examples/common/optimization.hpp"
 
 namespace weft::gpt {
 
 // The defaults are those of nanoGPT's recipe for CPUs (train_shakespeare_char).
-class Configuration final : public Stateful<float> {
+class Configuration final : public Stateful<float>, public examples::Optimization {
  public:
+  Configuration()
+      : Optimization{.final_lr = 1e-4, .warmup = 100, .beta2 = 0.99, .weight_decay = 0.1} {}
+
   // The names of the presets.
   static const std::vector<std::string> presets;
   // Returns the preset of this name. Throws ValueError for an unknown name.
@@ -27,6 +31,12 @@ class Configuration final : public Stateful<float> {
   std::int64_t ffn = 0;
   std::int64_t context = 64;
   bool modern = false;
+  bool rms_norm = false;
+  bool rotary = false;
+  bool qk_norm = false;
+  bool squared_relu = false;
+  bool zero_init = false;
+  bool untied = false;
   bool bias = false;
   double dropout = 0.0;
   // The number of tokens to learn from the text: bytes and byte pairs.
@@ -36,11 +46,6 @@ class Configuration final : public Stateful<float> {
   std::int64_t batch = 12;
   std::int64_t accumulation = 1;
   std::int64_t parts = 4;
-  double lr = 1e-3;
-  double final_lr = 1e-4;
-  std::int64_t warmup = 100;
-  double beta2 = 0.99;
-  double weight_decay = 0.1;
   double label_smoothing = 0.0;
   double clip_norm = 1.0;
   double average = 0.0;
@@ -54,9 +59,16 @@ class Configuration final : public Stateful<float> {
   // Returns the options of a model with a vocabulary of this size.
   GptOptions model_options(Index vocabulary_size) const;
 
+  // Throws UsageError, naming the option, if an option has no effect because of the settings.
+  // Resets settings that a preset sets but that have no effect.
+  void reset_unused(const examples::CommandLine& line);
+
   // Throws ValueError, naming the setting, if a setting is out of range.
   void check_state() const override;
   void state(State<float>& state) override;
+  bool is_new_since_0_2(const std::string& name) const override {
+    return examples::is_new_setting(*this, name);
+  }
   // Accepts checkpoints of weft 0.2, which store the tokens in the configuration (see
   // tokenizer_of).
   bool was_only_in_0_2(const std::string& name) const override {
@@ -66,6 +78,7 @@ class Configuration final : public Stateful<float> {
   // See examples/common/settings.hpp.
   template <class Self, class Visit>
   static void for_each_setting(Self& self, const Visit& visit) {
+    using examples::NewSetting;
     constexpr std::int64_t max_count = 1'000'000'000;
     visit("width", "embedding size of the model", self.width, 1, 8192);
     visit("layers", "number of transformer blocks", self.layers, 1, 256);
@@ -80,9 +93,21 @@ class Configuration final : public Stateful<float> {
           self.ffn, 0, 65536);
     visit("context", "context length: maximum number of tokens that the model sees", self.context,
           1, 65536);
-    visit("modern", "use RMSNorm, rotary positions, SwiGLU and grouped-query attention",
+    visit("modern",
+          "use RMSNorm, rotary positions, SwiGLU and grouped-query attention; replaces --rms-norm, "
+          "--rotary and --squared-relu",
           self.modern);
-    visit("bias", "use biases in linear layers and norms; excludes --modern", self.bias);
+    visit(NewSetting{"rms-norm"}, "use RMSNorm, not LayerNorm", self.rms_norm);
+    visit(NewSetting{"rotary"}, "use rotary positions, not learned positions", self.rotary);
+    visit(NewSetting{"qk-norm"}, "normalize the queries and keys of each head", self.qk_norm);
+    visit(NewSetting{"squared-relu"}, "use squared ReLU, not GELU", self.squared_relu);
+    visit(NewSetting{"zero-init"},
+          "start with zeros in the last layer before each residual connection, and in the output "
+          "layer with --untied",
+          self.zero_init);
+    visit(NewSetting{"untied"}, "use separate weights for the output layer and the embedding",
+          self.untied);
+    visit("bias", "use biases in linear layers and LayerNorms; excludes --modern", self.bias);
     visit("dropout", "dropout probability", self.dropout, 0.0, 0.999999);
     visit("vocabulary", "number of tokens to learn, with --tokenizer bytepairs", self.vocabulary,
           257, 1'000'000);
@@ -95,12 +120,7 @@ class Configuration final : public Stateful<float> {
           "number of parts of a batch to compute in parallel; 1: parallelize each operation "
           "instead, for large models",
           self.parts, 1, 1024);
-    visit("lr", "peak learning rate", self.lr, 1e-9, 10.0);
-    visit("final-lr", "learning rate at the end of the cosine schedule", self.final_lr, 0.0, 10.0);
-    visit("warmup", "number of warmup steps of the learning rate", self.warmup, 0, max_count);
-    visit("beta2", "decay rate of AdamW's second moment", self.beta2, 0.0, 0.999999);
-    visit("weight-decay", "weight decay of AdamW, for weight matrices only", self.weight_decay, 0.0,
-          10.0);
+    Optimization::for_each_setting(self, visit);
     visit("label-smoothing", "label smoothing: target probability spread evenly over all tokens",
           self.label_smoothing, 0.0, 0.999999);
     visit("clip-norm", "maximum gradient norm, for clipping", self.clip_norm, 1e-6, 1e9);

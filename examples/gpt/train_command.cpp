@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 // Options that are not part of the configuration.
 struct Options {
   std::string text = licences.string();
-  std::string preset = "tiny";
+  std::string preset = "muon";
   std::string tokenizer = "characters";
   std::string tokenizer_files;
   Tokenizer stored;  // of the checkpoint to resume from, if any
@@ -66,6 +66,7 @@ bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
   configuration = Configuration::preset(options.preset);
   if (options.preset == "gpt2" || !options.tokenizer_files.empty()) options.tokenizer = "bytepairs";
   line.apply();
+  configuration.reset_unused(line);
   if (configuration.modern && asks_for_bias)
     fail<examples::UsageError>("command line", "either --modern or --bias", "both");
   if (options.tokenizer == "characters" && !options.tokenizer_files.empty())
@@ -85,6 +86,7 @@ bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
     if (options.tokenizer != stored) fail<ValueError>("--tokenizer", stored, options.tokenizer);
     if (!options.preset.empty()) examples::check_settings_equal(asked, configuration);
   }
+  configuration.reset_unused(line);
   configuration.check_state();
   return true;
 }

@@ -1,6 +1,7 @@
 #include "examples/gpt/training.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -8,7 +9,6 @@
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/ops/cross_entropy.hpp>
 #include <weft/train/data/windows.hpp>
-#include <weft/train/optim/adam.hpp>
 #include <weft/train/text/generation/generate.hpp>
 #include <weft/train/text/tokenizers/utf8_stream_decoder.hpp>
 
@@ -44,13 +44,6 @@ WindowBatches<TokenId> validation_windows(const TokenIds& ids, const Configurati
            .shuffle = false}};
 }
 
-WarmupCosineOptions schedule_options(const Configuration& configuration) {
-  return {.peak = configuration.lr,
-          .warmup_steps = std::min(configuration.warmup, configuration.steps / 2),
-          .total_steps = configuration.steps,
-          .final = configuration.final_lr};
-}
-
 // Adds a prompt and its continuation by the model to the report.
 void show_sample(ReportSection& section, const Gpt<float>& model, const Tokenizer& tokenizer,
                  const TokenIds& prompt, Index max_context) {
@@ -75,10 +68,8 @@ void show_sample(ReportSection& section, const Gpt<float>& model, const Tokenize
 TrainingResult train_model(Gpt<float>& model, Configuration& configuration,
                            const Tokenizer& tokenizer, const TokenSplit& tokens,
                            TrainerOptions options) {
-  AdamW<float> optimizer(model, {.lr = configuration.lr,
-                                 .beta2 = configuration.beta2,
-                                 .weight_decay = configuration.weight_decay});
-  if (options.output) *options.output << optimizer.description() << std::endl;
+  const std::unique_ptr<Optimizer<float>> optimizer = configuration.make_optimizer(model);
+  if (options.output) *options.output << optimizer->description() << std::endl;
   WindowBatches<TokenId> windows = training_windows(tokens.training, configuration);
   WindowBatches<TokenId> held_out = validation_windows(tokens.validation, configuration);
 
@@ -89,16 +80,15 @@ TrainingResult train_model(Gpt<float>& model, Configuration& configuration,
   options.gradient_accumulation_steps = configuration.accumulation;
   options.parts = configuration.parts;
   options.clip_norm = configuration.clip_norm;
-  const WarmupCosineOptions schedule = schedule_options(configuration);
-  options.schedule = warmup_cosine_schedule(schedule);
+  options.schedule = configuration.make_schedule(configuration.steps);
   const GptOptions form = configuration.model_options(tokenizer.size());
   options.settings_in_use = {{"vocabulary", str_cat(form.vocabulary_size)},
-                             {"warmup", str_cat(schedule.warmup_steps)},
+                             {"warmup", str_cat(configuration.warmup_steps(configuration.steps))},
                              {"kv-heads", str_cat(form.num_kv_heads.value_or(form.num_heads))},
                              {"ffn", str_cat(form.ffn_num_hiddens.value_or(4 * form.num_hiddens))}};
   options.seed = static_cast<std::uint64_t>(configuration.seed);
   Trainer trainer(
-      model, optimizer, windows,
+      model, *optimizer, windows,
       [&](Tape<float>& tape, const TensorBatch<TokenId>& batch) {
         // Labels are smoothed only in training, so that validations are comparable.
         return cross_entropy(

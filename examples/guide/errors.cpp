@@ -164,6 +164,21 @@ Mistakes training() {
       {"a loss that is NaN", [] { train(model, {}, std::nanf("")); }}};
 }
 
+Mistakes recipes() {
+  static Sequential model{Linear({4, 8}, random_numbers), Linear({8, 2}, random_numbers)};
+  return {
+      {"Muon for a model without a list of layers",
+       [] {
+         Linear layer({4, 8}, random_numbers);
+         Muon optimizer(layer);
+       }},
+      {"a filter that selects no matrix", [] { Muon(model, {.matrices = below("encoder")}); }},
+      {"a bias among the matrices", [] { Muon(model, {.matrices = matching(".*bias")}); }},
+      {"a decay and a warmup that are longer than training", [] {
+         warmup_stable_decay_schedule({.warmup_steps = 10, .decay_steps = 100, .total_steps = 100});
+       }}};
+}
+
 Mistakes weights() {
   static Linear model({4, 8}, random_numbers);
   return {{"a file without weights",
@@ -199,8 +214,10 @@ Mistakes generation() {
 
 int main(int argc, char** argv) {
   const std::map<std::string, Mistakes (*)()> pages = {
-      {"autograd", autograd}, {"masks", masks},     {"models", models},        {"data", data},
-      {"training", training}, {"weights", weights}, {"generation", generation}};
+      {"autograd", autograd},     {"masks", masks},
+      {"models", models},         {"data", data},
+      {"training", training},     {"weights", weights},
+      {"generation", generation}, {"recipes", recipes}};
   const auto page = pages.find(argc > 1 ? argv[1] : "");
   if (page == pages.end()) {
     std::cerr << "errors: expected the name of a page";

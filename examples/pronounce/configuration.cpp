@@ -11,12 +11,20 @@ Configuration Configuration::quick() {
   configuration.layers = 2;
   configuration.heads = 4;
   configuration.rotary_base = 10000.0;
+  configuration.rms_norm = true;
+  configuration.qk_norm = true;
+  configuration.squared_relu = true;
   configuration.dropout = 0.0;
   configuration.epochs = 5;
-  configuration.batch = 32;
+  configuration.batch = 128;
   configuration.parts = 4;
-  configuration.lr = 2e-3;
-  configuration.warmup = 300;
+  configuration.muon = true;
+  configuration.adamw_lr_factor = 0.3;
+  configuration.lr = 6e-3;
+  configuration.final_lr = 0.0;
+  configuration.warmup = 0;
+  configuration.decay = 1.0;
+  configuration.beta2 = 0.95;
   configuration.weight_decay = 0.01;
   configuration.label_smoothing = 0.1;
   configuration.clip_norm = 1.0;
@@ -29,8 +37,6 @@ Configuration Configuration::full() {
   configuration.layers = 3;
   configuration.dropout = 0.05;
   configuration.epochs = 22;
-  configuration.batch = 64;
-  configuration.warmup = 1000;
   return configuration;
 }
 
@@ -40,9 +46,11 @@ TransformerOptions Configuration::transformer_options() const {
           .ffn_num_hiddens = 4 * width,
           .num_heads = heads,
           .dropout = dropout,
-          .activation = Activation::relu,
+          .activation = squared_relu ? Activation::squared_relu : Activation::relu,
           .norm_first = true,
-          .rotary = RotaryOptions{.base = rotary_base}};
+          .rotary = RotaryOptions{.base = rotary_base},
+          .qk_norm_eps = qk_norm ? std::optional(1e-5) : std::nullopt,
+          .norm = rms_norm ? Norm::rms_norm : Norm::layer_norm};
 }
 
 void Configuration::check_state() const {
@@ -51,6 +59,7 @@ void Configuration::check_state() const {
     fail<ValueError>("rotary_pairs", "halves, which the model uses", "'" + rotary_pairs + "'");
   if (width % heads != 0)
     fail<ValueError>("heads", str_cat("a divisor of the width ", width), heads);
+  check_optimization();
 }
 
 void Configuration::state(State<float>& state) {

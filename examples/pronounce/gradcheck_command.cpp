@@ -1,4 +1,6 @@
 #include <iostream>
+#include <set>
+#include <string>
 
 #include <weft/autograd/gradcheck.hpp>
 #include <weft/autograd/random.hpp>
@@ -31,12 +33,18 @@ int gradcheck(int argc, char** argv) {
   examples::CommandLine line(
       "pronounce gradcheck",
       "Compares all gradients of a small model with finite differences, in double precision.");
-  Configuration::for_each_setting(configuration, [&](const std::string& name,
-                                                     const char* description, auto& value,
-                                                     auto lowest, auto highest) {
-    for (const char* setting : {"width", "layers", "heads", "dropout", "label-smoothing", "seed"})
-      if (name == setting) line.option(name, description, value, lowest, highest);
-  });
+  const std::set<std::string> shown = {"width",    "layers",          "heads",
+                                       "rms-norm", "qk-norm",         "squared-relu",
+                                       "dropout",  "label-smoothing", "seed"};
+  Configuration::for_each_setting(
+      configuration,
+      [&](const std::string& name, const char* description, auto& value, auto... range) {
+        if (!shown.contains(name)) return;
+        if constexpr (sizeof...(range) > 0)
+          line.option(name, description, value, range...);
+        else
+          line.flag(name, description, value);
+      });
   if (!line.parse(argc, argv)) return 0;
   configuration.check_state();
 

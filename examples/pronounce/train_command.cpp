@@ -30,15 +30,19 @@ bool parse(int argc, char** argv, ProcessGroup& processes, Options& options,
   options.training.add_to(line, "checkpoints, metrics and a report");
   examples::setting_options(line, configuration);
   if (!line.parse(argc, argv)) return false;
+  // The record of a run does not ask for the values that --full has in this version.
+  const bool asks_for_full = options.full;
   options.training.note(line, processes);
 
   if (options.full) configuration = Configuration::full();
   line.apply();
+  configuration.reset_unused(line);
   const Configuration asked = configuration;
   if (options.training.resume &&
       examples::resume_configuration(options.training.out, line, configuration, processes) &&
-      options.full)
+      asks_for_full)
     examples::check_settings_equal(asked, configuration);
+  configuration.reset_unused(line);
   configuration.check_state();
   return true;
 }

@@ -8,20 +8,12 @@
 
 #include <weft/train/evaluation.hpp>
 #include <weft/train/losses.hpp>
-#include <weft/train/optim/adam.hpp>
 #include "examples/common/attention_maps.hpp"
 #include "examples/common/text_input.hpp"
 #include "examples/pronounce/evaluation.hpp"
 
 namespace weft::pronounce {
 namespace {
-
-WarmupCosineOptions schedule_options(const Configuration& configuration, Index batches_per_epoch) {
-  const std::int64_t steps = configuration.epochs * batches_per_epoch;
-  return {.peak = configuration.lr,
-          .warmup_steps = std::min(configuration.warmup, steps / 2),
-          .total_steps = steps};
-}
 
 std::string text_of(const Phones& phones) {
   std::string text;
@@ -95,22 +87,21 @@ TrainingResult train_model(Pronouncer<float>& model, Configuration& configuratio
                            const Language& language, const Dataset& dataset,
                            TrainerOptions options) {
   const auto seed = static_cast<std::uint64_t>(configuration.seed);
-  AdamW<float> optimizer(model,
-                         {.lr = configuration.lr, .weight_decay = configuration.weight_decay});
-  if (options.output) *options.output << optimizer.description() << std::endl;
+  const std::unique_ptr<Optimizer<float>> optimizer = configuration.make_optimizer(model);
+  if (options.output) *options.output << optimizer->description() << std::endl;
   PairBatches batches(language.pairs(dataset.train),
                       {.batch_size = configuration.batch, .seed = seed});
   options.epochs = configuration.epochs;
   options.parts = configuration.parts;
   options.clip_norm = configuration.clip_norm;
-  const WarmupCosineOptions schedule = schedule_options(configuration, batches.num_batches());
-  options.schedule = warmup_cosine_schedule(schedule);
-  options.settings_in_use = {{"warmup", str_cat(schedule.warmup_steps)}};
+  const std::int64_t steps = configuration.epochs * batches.num_batches();
+  options.schedule = configuration.make_schedule(steps);
+  options.settings_in_use = {{"warmup", str_cat(configuration.warmup_steps(steps))}};
   options.seed = seed;
   Validation validation =
       make_validation(model, language, dataset.validation, options.parts, options.processes);
   Trainer trainer(
-      model, optimizer, batches,
+      model, *optimizer, batches,
       [&](Tape<float>& tape, const PairBatch& batch) {
         // Labels are smoothed only in training; validations use the plain loss.
         return batch_loss(

@@ -138,6 +138,9 @@ Workload pronunciation_step(Index parts, Precision precision, bool profiled) {
     std::uint32_t step = 0;
   };
   const auto state = std::make_shared<State>();
+  // The model of peers/torch_step.py.
+  pronounce::Configuration& form = state->configuration;
+  form.rms_norm = form.qk_norm = form.squared_relu = false;
   std::vector<pronounce::Entry> words;
   const std::string letters = "abcdefghijklmnopqrstuvwxyz'";
   for (char letter : letters) words.push_back({std::string(1, letter), {}});

@@ -67,6 +67,23 @@ TEST_CASE("command line: given options set their variables, others keep their de
   CHECK(command.lr == 0.25);
 }
 
+TEST_CASE("command line: the help says how to disable a flag that is set", "[examples]") {
+  bool rotary = true, modern = false;
+  examples::CommandLine line("test", "A test.");
+  line.flag("rotary", "use rotary positions", rotary);
+  line.flag("modern", "use all of it", modern);
+  std::string program = "test", help = "--help";
+  char* argv[] = {program.data(), help.data(), nullptr};
+  std::ostringstream printed;
+  std::streambuf* const before = std::cout.rdbuf(printed.rdbuf());
+  const bool parsed = line.parse(2, argv);
+  std::cout.rdbuf(before);
+  CHECK_FALSE(parsed);
+  CHECK(contains(printed.str(), "--rotary=false"));
+  CHECK(contains(printed.str(), "(default: true)"));
+  CHECK_FALSE(contains(printed.str(), "--modern=false"));
+}
+
 TEST_CASE("command line: a flag is set, and undone with =false", "[examples]") {
   for (const auto& [argument, expected] :
        {std::pair{"--modern", true}, {"--modern=true", true}, {"--modern=false", false}}) {

@@ -56,9 +56,33 @@ TEST_CASE("configuration: the state contains every setting and both vocabularies
   Names state;
   configuration.state(state);
   std::set<std::string> expected{"letters", "phones", "rotary_pairs"};
-  Configuration::for_each_setting(configuration, [&](const char* name, const char*, auto&, auto,
-                                                     auto) { expected.insert(name); });
+  Configuration::for_each_setting(
+      configuration, [&](const char* name, const char*, auto&, auto...) { expected.insert(name); });
   CHECK(state.names == expected);
+}
+
+TEST_CASE("configuration: settings that weft 0.2 did not have mean what it did", "[examples]") {
+  const Configuration configuration;
+  for (const char* name : {"muon", "decay", "final-lr", "beta2", "qk-norm"})
+    CHECK(configuration.is_new_since_0_2(name));
+  for (const char* name : {"lr", "width", "letters", ""})
+    CHECK_FALSE(configuration.is_new_since_0_2(name));
+  const TransformerOptions options = configuration.transformer_options();
+  CHECK(options.norm == Norm::layer_norm);
+  CHECK_FALSE(options.qk_norm_eps);
+  CHECK(options.activation == Activation::relu);
+  CHECK_FALSE(configuration.muon);
+  CHECK(configuration.final_lr == 0.0);
+  CHECK(configuration.decay == 0.0);
+  CHECK(configuration.beta2 == 0.999);
+}
+
+TEST_CASE("configuration: quick has the layers that its settings name", "[examples]") {
+  const TransformerOptions options = Configuration::quick().transformer_options();
+  CHECK(options.norm == Norm::rms_norm);
+  CHECK(options.qk_norm_eps);
+  CHECK(options.activation == Activation::squared_relu);
+  CHECK(Configuration::quick().muon);
 }
 
 TEST_CASE("configuration: an error names the setting that differs from a checkpoint",

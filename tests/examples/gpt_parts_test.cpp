@@ -161,8 +161,51 @@ TEST_CASE("configuration of gpt: every preset is in range, and its state has eve
     CHECK_NOTHROW(Configuration::preset(name).check_state());
   CHECK(Configuration::preset("cpu").model_options(65).ffn_num_hiddens.value_or(512) == 512);
   CHECK(Configuration::preset("gpt2").bias);
+  CHECK(Configuration::preset("cpu").model_options(65) ==
+        GptOptions{.vocabulary_size = 65,
+                   .max_len = 64,
+                   .num_hiddens = 128,
+                   .num_heads = 4,
+                   .num_blocks = 4,
+                   .bias = false,
+                   .activation = Activation::gelu});
+  CHECK(Configuration::preset("muon").model_options(65) ==
+        GptOptions{.vocabulary_size = 65,
+                   .max_len = 64,
+                   .num_hiddens = 128,
+                   .num_heads = 4,
+                   .num_blocks = 4,
+                   .bias = false,
+                   .tied = false,
+                   .activation = Activation::squared_relu,
+                   .rotary = RotaryOptions(),
+                   .norm = Norm::rms_norm,
+                   .qk_norm = true,
+                   .zero_init = true});
   // (12 - 3) · 128² / (3 · 128)
   CHECK(Configuration::preset("three-minutes").model_options(65).ffn_num_hiddens == 384);
+}
+
+TEST_CASE("configuration of gpt: settings that contradict each other are an error that names them",
+          "[examples]") {
+  const auto error = [](const auto& change) {
+    Configuration configuration;
+    change(configuration);
+    return message_of<ValueError>([&] { configuration.check_state(); });
+  };
+  for (const auto& [name, setting] : {std::pair("rms-norm", &Configuration::rms_norm),
+                                      {"rotary", &Configuration::rotary},
+                                      {"squared-relu", &Configuration::squared_relu}})
+    CHECK(error([&](Configuration& it) { it.modern = it.*setting = true; }) ==
+          str_cat(name, ": expected false, because modern is set, got true"));
+  CHECK(error([](Configuration& it) {
+          it.rotary = true;
+          it.heads = 128;
+        }) == "heads: expected an even width / heads, with --rotary, got 1");
+  CHECK(
+      contains(error([](Configuration& it) { it.final_lr = 1.0; }), "final-lr: expected at most"));
+  CHECK(contains(error([](Configuration& it) { it.adamw_lr_factor = 0.3; }),
+                 "adamw-lr-factor: expected 0.1, because muon is not set, got 0.3"));
 }
 
 TEST_CASE(

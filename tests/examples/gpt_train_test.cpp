@@ -7,8 +7,10 @@
 #include <weft/train/text/tokenizers/byte_pair_encoding.hpp>
 #include <weft/train/weights/checkpoint.hpp>
 #include <weft/train/weights/weights.hpp>
+#include "examples/gpt/configuration.hpp"
 #include "examples/gpt/program.hpp"
 #include "tests/catch.hpp"
+#include "tests/examples/earlier_checkpoint.hpp"
 #include "tests/examples/outcome.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/file_bytes.hpp"
@@ -133,14 +135,53 @@ TEST_CASE("gpt train: resumes only with the same text, settings and tokens", "[e
   CHECK(contains(fixture.error({"--resume", "--modern"}), "--modern: expected 0, got 1"));
   CHECK(contains(fixture.error({"--resume", "--tokenizer", "bytepairs"}),
                  "--tokenizer: expected characters, got bytepairs"));
-  CHECK(
-      contains(fixture.error({"--resume", "--preset", "baby"}), "--dropout: expected 0, got 0.2"));
+  CHECK(contains(fixture.error({"--resume", "--preset", "baby"}), "--rms-norm: expected 1, got 0"));
   write_bytes(fixture.text, small_text() + "warp\n");
   CHECK(contains(fixture.error({"--resume"}), "training progress: data: expected the examples"));
   write_bytes(fixture.text, small_text() + "ß\n");
   CHECK(contains(fixture.error({"--resume"}),
                  "text: expected characters that the model knows (14 of them), got 'ß'"));
   CHECK((bytes_of(fixture.best) == best));
+}
+
+TEST_CASE("gpt train: resumes from a checkpoint of weft 0.2", "[examples]") {
+  const TrainingFixture at_once, in_two;
+  REQUIRE(at_once.train({"--preset", "cpu"}).status == 0);
+  REQUIRE(in_two.train({"--preset", "cpu", "--max-steps", "7"}).status == 0);
+  for (const char* name : {"/last.h5", "/best.h5"})
+    CHECK(make_earlier<gpt::Configuration>(in_two.out + name) == 11);
+  CHECK(in_two.sample().status == 0);
+  CHECK(contains(in_two.error({"--resume", "--muon"}), "--muon: expected 0, got 1"));
+  const Outcome resumed = in_two.train({"--resume"});
+  INFO(resumed.errors);
+  REQUIRE(resumed.status == 0);
+  CHECK(contains(resumed.output, "AdamW"));
+  CHECK((bytes_of(in_two.out + "/last.h5") == bytes_of(at_once.out + "/last.h5")));
+}
+
+TEST_CASE("gpt train: the default preset trains with Muon, and each choice can be switched off",
+          "[examples]") {
+  const TrainingFixture fixture;
+  int runs = 0;
+  const auto output = [&](const std::vector<std::string>& arguments) {
+    std::vector<std::string> all = {"--max-steps", "1", "--out", fixture.out + str_cat(++runs)};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const Outcome trained = fixture.train(all);
+    INFO(trained.errors);
+    CHECK(trained.status == 0);
+    return trained.output;
+  };
+  // A block of 12 · 16² weights, two norms, and norms of queries and keys of 8; two times 14
+  // characters, and a norm.
+  const std::string trained = output({});
+  CHECK(contains(trained, "model with 3584 parameters"));
+  CHECK(contains(trained, "Muon"));
+  CHECK(contains(output({"--qk-norm=false"}), "model with 3568 parameters"));
+  CHECK(contains(output({"--untied=false"}), "model with 3360 parameters"));
+  CHECK(contains(output({"--rotary=false"}), "model with 3840 parameters"));
+  CHECK_FALSE(contains(output({"--muon=false"}), "Muon"));
+  // SwiGLU and the other choices of --modern replace those of the preset.
+  CHECK(contains(output({"--modern"}), "Muon"));
 }
 
 TEST_CASE("gpt train: tokens of GPT-2's files", "[examples]") {
@@ -208,6 +249,18 @@ TEST_CASE("gpt train: bad command lines and folders are refused before training"
     CHECK_FALSE(fixture.error(arguments, 2).empty());
   CHECK(contains(fixture.error({"--modern", "--bias"}, 2), "expected either --modern or --bias"));
   CHECK(contains(fixture.error({"--preset", "three-minutes", "--bias"}, 2), "or --bias, got both"));
+  for (const std::string option : {"--rms-norm", "--rotary=false", "--squared-relu"}) {
+    const std::string name = option.substr(0, option.find('='));
+    for (const std::vector<std::string>& modern :
+         {std::vector<std::string>{"--modern", option}, {"--preset", "three-minutes", option}})
+      CHECK(contains(fixture.error(modern, 2), name + ": has no effect with --modern"));
+  }
+  for (const std::vector<std::string>& adamw :
+       {std::vector<std::string>{"--muon=false"}, {"--preset", "cpu"}}) {
+    std::vector<std::string> arguments = adamw;
+    arguments.insert(arguments.end(), {"--adamw-lr-factor", "0.3"});
+    CHECK(contains(fixture.error(arguments, 2), "--adamw-lr-factor: has no effect without --muon"));
+  }
   CHECK(
       contains(fixture.error({"--tokenizer", "characters", "--tokenizer-files", WEFT_TEST_DATA}, 2),
                "expected either --tokenizer characters or --tokenizer-files, got both"));
@@ -298,4 +351,7 @@ TEST_CASE("gpt: each command has help", "[examples]") {
     CHECK(contains(help.output, std::string("gpt ") + command));
     CHECK(contains(run({"--help"}).output, std::string("  ") + command));
   }
+  const std::string help = run({"train", "--help"}).output;
+  CHECK(contains(help, "--rms-norm=false"));
+  CHECK(contains(help, "muon)"));
 }

@@ -4,7 +4,9 @@
 #include <regex>
 
 #include <weft/autograd/error.hpp>
+#include "examples/pronounce/configuration.hpp"
 #include "tests/catch.hpp"
+#include "tests/examples/earlier_checkpoint.hpp"
 #include "tests/examples/outcome.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/file_bytes.hpp"
@@ -99,6 +101,32 @@ TEST_CASE("pronounce: prints an error for invalid words and pronounces the other
   CHECK(contains(pronounced.output, "doba  "));
   CHECK(is_one_line(pronounced.errors));
   CHECK(contains(pronounced.errors, "word 'naïve': expected letters in the model's vocabulary"));
+}
+
+TEST_CASE("pronounce: training resumes from a checkpoint of weft 0.2", "[examples]") {
+  const std::vector<std::string> earlier = {"--muon=false",    "--rms-norm=false",
+                                            "--qk-norm=false", "--squared-relu=false",
+                                            "--decay",         "0",
+                                            "--beta2",         "0.999"};
+  const auto with = [&](const char* option, const char* value) {
+    std::vector<std::string> all = earlier;
+    all.emplace_back(option);
+    if (value) all.emplace_back(value);
+    return all;
+  };
+  const TrainingFixture at_once, in_two;
+  REQUIRE(at_once.train(earlier).status == 0);
+  REQUIRE(in_two.train(with("--max-steps", "5")).status == 0);
+  CHECK(make_earlier<pronounce::Configuration>(in_two.out + "/last.h5") == 8);
+  const Outcome resumed = in_two.train({"--resume"});
+  INFO(resumed.errors);
+  REQUIRE(resumed.status == 0);
+  CHECK(contains(resumed.output, "AdamW"));
+  CHECK((bytes_of(in_two.out + "/last.h5") == bytes_of(at_once.out + "/last.h5")));
+  CHECK(contains(in_two.train(with("--resume", nullptr)).output, "AdamW"));
+  CHECK(contains(in_two.train({"--resume", "--muon"}).errors, "--muon: expected 0, got 1"));
+  make_earlier<pronounce::Configuration>(in_two.best);
+  CHECK(run({"say", "--model", in_two.best, "bado"}).status == 0);
 }
 
 TEST_CASE("pronounce: training resumes only with the same settings and vocabularies",

@@ -73,7 +73,7 @@ TEST_CASE("weft-runs: settings are those in use, and of lists only the parts tha
   const TemporaryFolder folder;
   const std::string small =
       " --text numbers.txt --width 16 --layers 1 --heads 2 --batch 4 --context 16 --steps 12 "
-      "--validate-every 6 > /dev/null\n";
+      "--validate-every 6 --preset tiny > /dev/null\n";
   const Outcome outcome =
       process_in(folder,
                  "seq 1 1000 > numbers.txt\n"
