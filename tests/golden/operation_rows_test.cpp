@@ -81,7 +81,8 @@ TEMPLATE_TEST_CASE("torch.split, squeeze, unsqueeze and pad", "[golden]", float,
       [](const auto& x) { return pad(pad(x[0], 1, 1, 2, 0.5), 0, 3, 0, 0.5); });
 }
 
-TEMPLATE_TEST_CASE("torch.log1p, softplus, leaky_relu and a squared relu", "[golden]", float, double) {
+TEMPLATE_TEST_CASE("torch.log1p, softplus, leaky_relu and a squared relu", "[golden]", float,
+                   double) {
   compare_with_torch<TestType>("Function(lambda x: torch.log1p(x * x) + torch.log1p(x / 8))",
                                {{4, 5}},
                                [](const auto& x) { return log1p(x[0] * x[0]) + log1p(x[0] / 8); });

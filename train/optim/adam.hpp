@@ -67,7 +67,8 @@ class WEFT_API Adam : public Optimizer<T> {
        const std::function<bool(const std::string&, const Shape&)>& is_undivided = {},
        const std::string& options_text = "");
 
-  enum : std::size_t { first_moment, second_moment };  // the state's tensors
+  // The kinds of state tensors, in the order of `add_tensors`.
+  enum : std::size_t { first_moment, second_moment };
 
  private:
   void update(std::size_t index, Index size, T* values, const T* grad, T* const* state,
