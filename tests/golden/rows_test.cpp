@@ -93,6 +93,18 @@ TEST_CASE("torch's learning rate schedulers: steps, lines, one cycle, and one af
       sequential_schedule({{linear_schedule(0.1, 0.5, 5), 5}, {step_schedule(0.5, 3, 0.5), 0}}));
 }
 
+TEST_CASE("torch's learning rate schedulers: a trapezoid",
+          "[golden][warmup_stable_decay_schedule]") {
+  compare_with_torch_schedule(
+      "(lambda o: torch.optim.lr_scheduler.SequentialLR(o, "
+      "[torch.optim.lr_scheduler.LinearLR(o, 1 / 6, 1.0, total_iters=5), "
+      "torch.optim.lr_scheduler.ConstantLR(o, 1.0), "
+      "torch.optim.lr_scheduler.LinearLR(o, 1.0, 0.2, total_iters=10)], "
+      "milestones=[5, 13]))(optimizer(0.5))",
+      warmup_stable_decay_schedule(
+          {.peak = 0.5, .warmup_steps = 6, .decay_steps = 10, .total_steps = 24, .final = 0.1}));
+}
+
 TEST_CASE("torch's learning rate schedulers, with a factor", "[golden][scaled_schedule]") {
   compare_with_torch_schedule(
       "torch.optim.lr_scheduler.StepLR(optimizer(0.25), step_size=4, gamma=0.5)",
