@@ -40,7 +40,7 @@ lscpu | grep -E '^(Model name|L2|L3)' || true
 timed() {
   local start=$EPOCHREALTIME
   "$@" >"$work/log" 2>&1 || fail "$1: $(tail -n 1 "$work/log")"
-  elapsed=$(awk -v from="$start" -v to="$EPOCHREALTIME" 'BEGIN { print to - from }')
+  elapsed=$(awk -v from="$start" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.1f", to - from }')
 }
 
 # The functions below set $elapsed, and $result to the loss or the error rate.
@@ -69,7 +69,7 @@ task() { # TASK SEED
 }
 
 # Trains a program with each seed; prints a row for each, and keeps the values for the medians.
-row='%-26s %6s %5s %9s %8s\n'
+row='%-26s %6s %5s %9s %9s\n'
 measure() { # NAME STEPS COMMAND... {SEED}
   local seed argument
   for seed in "${seeds[@]}"; do
