@@ -47,15 +47,15 @@ train() { # SEED [OPTION...]
   "$gpt" train --preset muon --text "$text" --out "$out" --seed "$1" --threads "$threads" \
     --validate-every "$steps" --steps "$steps" "${@:2}" >"$work/log" 2>&1 ||
     fail "gpt train: $(tail -n 1 "$work/log")"
-  seconds=$(awk -v from="$start" -v to="$EPOCHREALTIME" 'BEGIN { print to - from }')
+  seconds=$(awk -v from="$start" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.1f", to - from }')
   "$gpt" evaluate --model "$out/last.h5" --text "$text" --split validation --threads "$threads" |
     awk -v s="$seconds" '$1 == "loss" { print s, $2 }'
 }
 
 log "Training on $threads threads, seeds ${seeds[*]}"
 lscpu | grep -E '^(Model name|L2|L3)' || true
-row='%-30s %8s %8s %8s %9s\n'
-printf "$row" variant loss more spread seconds
+row='%-30s %8s %10s %8s %9s\n'
+printf "$row" variant loss difference spread seconds
 for i in "${!variants[@]}"; do
   name=${variants[i]%%:*}
   [ "$i" = 0 ] || [[ $name =~ $only ]] || continue

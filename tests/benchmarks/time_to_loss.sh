@@ -4,6 +4,8 @@
 # Run it on an otherwise idle machine.
 # gpt: a character model of TEXT with a validation loss of LOSS over all of the last tenth, with
 #   `gpt train --preset muon`, with `--preset cpu`, and, if it is installed, with both recipes in PyTorch.
+#   torch.optim.Muon computes in bfloat16, which is slow on processors without instructions for bfloat16, so
+#   that the recipe is also measured with the same steps in float32.
 #   A learning rate that falls until the end needs a number of steps: STEPS_MUON and STEPS_ADAMW should be
 #   the lowest numbers that suffice for tinyshakespeare.
 # pronounce: the word error rate of `pronounce train` on the CMU dictionary, and the rate with AdamW.
@@ -38,7 +40,7 @@ lscpu | grep -E '^(Model name|L2|L3)' || true
 timed() {
   local start=$EPOCHREALTIME
   "$@" >"$work/log" 2>&1 || fail "$1: $(tail -n 1 "$work/log")"
-  elapsed=$(awk -v from="$start" -v to="$EPOCHREALTIME" 'BEGIN { print to - from }')
+  elapsed=$(awk -v from="$start" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.1f", to - from }')
 }
 
 # The functions below set $elapsed, and $result to the loss or the error rate.
@@ -48,8 +50,8 @@ weft_gpt() { # PRESET STEPS SEED
   result=$("$examples/gpt" evaluate --model "$work/$1-$3/last.h5" --text "$text" --split validation \
     --threads "$threads" | awk '$1 == "loss" { print $2 }')
 }
-torch_gpt() { # PROGRAM STEPS SEED
-  timed "$python" "$peers/$1.py" "$text" "$3" "$threads" "$2"
+torch_gpt() { # PROGRAM STEPS SEED [OPTION...]
+  timed "$python" "$peers/$1.py" "$text" "$3" "$threads" "$2" "${@:4}"
   read -r elapsed result <<<"$(awk '{ print $1, $NF }' "$work/log")"
 }
 pronounce() { # SEED [OPTION...]
@@ -67,7 +69,7 @@ task() { # TASK SEED
 }
 
 # Trains a program with each seed; prints a row for each, and keeps the values for the medians.
-row='%-26s %6s %5s %9s %8s\n'
+row='%-26s %6s %5s %9s %9s\n'
 measure() { # NAME STEPS COMMAND... {SEED}
   local seed argument
   for seed in "${seeds[@]}"; do
@@ -88,14 +90,15 @@ medians() { # NAME...
 }
 
 if [[ $parts = *gpt* ]]; then
-  programs=("weft, muon" "weft, AdamW")
+  programs=("weft, Muon" "weft, AdamW")
   printf "$row" program steps seed seconds loss
-  measure "weft, muon" "$steps_muon" weft_gpt muon "$steps_muon" SEED
+  measure "weft, Muon" "$steps_muon" weft_gpt muon "$steps_muon" SEED
   measure "weft, AdamW" "$steps_adamw" weft_gpt cpu "$steps_adamw" SEED
   if "$python" -c 'import torch; torch.optim.Muon' 2>/dev/null; then
-    measure "PyTorch, muon" "$steps_muon" torch_gpt muon_gpt "$steps_muon" SEED
+    measure "PyTorch, torch.optim.Muon" "$steps_muon" torch_gpt muon_gpt "$steps_muon" SEED bfloat16
+    measure "PyTorch, Muon in float32" "$steps_muon" torch_gpt muon_gpt "$steps_muon" SEED float32
     measure "PyTorch, AdamW" "$steps_adamw" torch_gpt nanogpt "$steps_adamw" SEED
-    programs+=("PyTorch, muon" "PyTorch, AdamW")
+    programs+=("PyTorch, torch.optim.Muon" "PyTorch, Muon in float32" "PyTorch, AdamW")
   else
     echo "PyTorch: not measured, $python has no torch.optim.Muon (since torch 2.9)"
   fi

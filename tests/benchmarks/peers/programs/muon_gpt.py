@@ -1,9 +1,11 @@
-"""The model and the recipe of `gpt train --preset muon` in PyTorch, with torch.optim.Muon.
+"""The model and the recipe of `gpt train --preset muon` in PyTorch.
 
 The sizes, the batches and the split of the text are those of nanogpt.py. Muon updates the weight
-matrices of the blocks, and AdamW all other parameters.
+matrices of the blocks, and AdamW all other parameters. torch.optim.Muon computes its matrix
+products in bfloat16, which is slow on processors without instructions for bfloat16; with float32,
+the program computes them in float32.
 
-usage: muon_gpt.py TEXT SEED THREADS [STEPS] [eager|compile]
+usage: muon_gpt.py TEXT SEED THREADS [STEPS] [bfloat16|float32] [eager|compile]
 prints: seconds of training without validation, and the validation loss of the whole last tenth
 """
 import sys
@@ -90,11 +92,43 @@ class Gpt(nn.Module):
         return self.output(self.norm(self.blocks(self.tokens(x))))
 
 
-def new_optimizers(model):
+class Float32Muon(torch.optim.Optimizer):
+    """torch.optim.Muon with products in float32."""
+
+    def __init__(self, parameters, lr, weight_decay, momentum):
+        super().__init__(parameters, dict(lr=lr, decay=weight_decay, momentum=momentum))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            lr, momentum = group["lr"], group["momentum"]
+            for parameter in group["params"]:
+                state = self.state[parameter]
+                if not state:
+                    state["average"] = torch.zeros_like(parameter)
+                average = state["average"].lerp_(parameter.grad, 1 - momentum)
+                update = orthogonal(parameter.grad.lerp(average, momentum))
+                rows, columns = parameter.shape
+                parameter.mul_(1 - lr * group["decay"])
+                parameter.add_(update, alpha=-lr * max(1.0, rows / columns) ** 0.5)
+
+
+def orthogonal(x):
+    """x after five Newton-Schulz steps."""
+    is_tall = x.shape[0] > x.shape[1]
+    x = x.T if is_tall else x
+    x = x / x.norm().clamp(min=1e-7)
+    for _ in range(5):
+        gram = x @ x.T
+        x = torch.addmm(x, torch.addmm(gram, gram, gram, beta=-4.775, alpha=2.0315), x, beta=3.4445)
+    return x.T if is_tall else x
+
+
+def new_optimizers(model, muon):
     blocks = [p for p in model.blocks.parameters() if p.dim() == 2]
     tables = [model.tokens.weight, model.output.weight]
     norms = [p for p in model.parameters() if p.dim() < 2]
-    return (torch.optim.Muon(blocks, lr=MUON_LR, weight_decay=DECAY, momentum=0.95),
+    return (muon(blocks, lr=MUON_LR, weight_decay=DECAY, momentum=0.95),
             torch.optim.AdamW([{"params": tables, "weight_decay": DECAY},
                                {"params": norms, "weight_decay": 0.0}],
                               lr=MUON_LR * ADAMW_FACTOR, betas=BETAS))
@@ -107,11 +141,12 @@ def main():
     torch.manual_seed(seed)
     training, held_out, vocabulary = read_tokens(path)
     model = Gpt(vocabulary)
-    optimizers = new_optimizers(model)
+    muon = Float32Muon if "float32" in sys.argv[5:] else torch.optim.Muon
+    optimizers = new_optimizers(model, muon)
     # Step 1, 2, … has the rate lr · (steps - step) / steps.
     schedules = [torch.optim.lr_scheduler.LambdaLR(optimizer, lambda i: (steps - i - 1) / steps)
                  for optimizer in optimizers]
-    run = torch.compile(model) if sys.argv[5:] == ["compile"] else model
+    run = torch.compile(model) if "compile" in sys.argv[5:] else model
     start = time.perf_counter()
     for _ in range(steps):
         loss_of(run, *random_batch(training)).backward()
