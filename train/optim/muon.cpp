@@ -11,6 +11,7 @@
 #include "autograd/internal/checks.hpp"
 #include "autograd/internal/pool.hpp"
 #include "autograd/kernels/matrix_product.hpp"
+#include "autograd/kernels/transposed_copy.hpp"
 #include "layers/internal/full_names.hpp"
 
 namespace weft {
@@ -102,25 +103,22 @@ struct Square {
   Buffer buffer;
 };
 
-// Computes c = alpha · a · b for a [n, k] and b [k, n] whose product is symmetric. If d is set,
-// adds beta · d + gamma · I, for a symmetric d. Computes only the lower half, in strips of rows
-// that depend only on n.
+// Computes c = a · b + gamma · I for a [n, k] and b [k, n] whose product is symmetric. Computes
+// only the lower half, in strips of rows, and copies it to the upper half.
 template <class T>
-void symmetric_product(Precision precision, Index k, T alpha, const MatrixView<T>& a,
-                       const MatrixView<T>& b, const Square<T>& c, T beta = 0,
-                       const Square<T>* d = nullptr, T gamma = 0) {
-  const Index strip_rows = c.n <= 512 ? 16 : 64;
+void symmetric_product(Precision precision, Index k, const MatrixView<T>& a, const MatrixView<T>& b,
+                       T gamma, const Square<T>& c) {
+  constexpr Index strip_rows = 24;
   parallel_for((c.n + strip_rows - 1) / strip_rows, 1, [&](Index first, Index last) {
     for (Index strip = first; strip < last; ++strip) {
       const Index begin = strip * strip_rows, end = std::min(begin + strip_rows, c.n);
-      for (Index row = begin; d && row < end; ++row) {
-        std::transform(d->row(row), d->row(row) + end, c.row(row), [=](T x) { return beta * x; });
+      matrix_product(precision, end - begin, end, k, T{1}, a.at(begin, 0), b, T{0}, c.row(begin),
+                     c.stride);
+      for (Index row = begin; row < end; ++row) {
         c.row(row)[row] += gamma;
+        for (Index column = begin; column < row; ++column) c.row(column)[row] = c.row(row)[column];
       }
-      matrix_product(precision, end - begin, end, k, alpha, a.at(begin, 0), b, d ? T{1} : T{0},
-                     c.row(begin), c.stride);
-      for (Index row = begin; row < end; ++row)
-        for (Index column = 0; column < row; ++column) c.row(column)[row] = c.row(row)[column];
+      copy_transposed(begin, end - begin, T{1}, c.row(begin), c.stride, c.row(0) + begin, c.stride);
     }
   });
 }
@@ -132,17 +130,22 @@ struct NewtonSchulz {
   const MuonOptions& options;
   Pool* pool;
 
-  // Sets P to the polynomial of A.
-  void polynomial(const Square<T>& A, const Square<T>& P) const {
-    const auto [a, b, c] = options.ns_coefficients;
-    symmetric_product(options.precision, A.n, static_cast<T>(c), A.view(), A.view(), P,
-                      static_cast<T>(b), &A, static_cast<T>(a));
+  // Sets P to the polynomial of A, A (b I + c A) + a I. Overwrites `factor`.
+  void polynomial(const Square<T>& A, const Square<T>& factor, const Square<T>& P) const {
+    const auto a = static_cast<T>(options.ns_coefficients[0]),
+               b = static_cast<T>(options.ns_coefficients[1]),
+               c = static_cast<T>(options.ns_coefficients[2]);
+    for (Index i = 0; i < A.n; ++i) {
+      std::transform(A.row(i), A.row(i) + A.n, factor.row(i), [c](T x) { return c * x; });
+      factor.row(i)[i] += b;
+    }
+    symmetric_product(options.precision, A.n, A.view(), factor.view(), a, P);
   }
 
-  // Sets A to alpha · X Xᵀ.
-  void gram(T alpha, const MatrixView<T>& x, Index m, const Square<T>& A) const {
-    symmetric_product(options.precision, m, alpha, x,
-                      MatrixView<T>{x.data, x.stride, !x.transposed}, A);
+  // Sets A to X Xᵀ.
+  void gram(const MatrixView<T>& x, Index m, const Square<T>& A) const {
+    symmetric_product(options.precision, m, x, MatrixView<T>{x.data, x.stride, !x.transposed}, T{0},
+                      A);
   }
 
   // Returns the product Q of the polynomials of all steps, given A for the first of them, which
@@ -152,14 +155,14 @@ struct NewtonSchulz {
   Square<T> all_steps(Square<T> A) const {
     Square<T> P(A.n, pool), Q(A.n, pool), product(A.n, pool);
     const auto multiply = [&](const Square<T>& left, const Square<T>& right, const Square<T>& to) {
-      symmetric_product(options.precision, A.n, T{1}, left.view(), right.view(), to);
+      symmetric_product(options.precision, A.n, left.view(), right.view(), T{0}, to);
     };
-    polynomial(A, Q);
+    polynomial(A, product, Q);
     for (int step = 2; step <= options.ns_steps; ++step) {
       const Square<T>& last = step == 2 ? Q : P;
       multiply(last, A, product);
       multiply(product, last, A);
-      polynomial(A, P);
+      polynomial(A, product, P);
       multiply(P, Q, product);
       std::swap(Q, product);
     }
@@ -229,7 +232,7 @@ void Muon<T>::update_undivided(std::size_t index, T* values, const T* grad, T* c
                             columns);
   };
   Square<T> A(n, pool_.get());
-  steps.gram(T{1}, x(), m, A);
+  steps.gram(x(), m, A);
   T sum_of_squares = 0;
   for (Index i = 0; i < n; ++i) sum_of_squares += A.row(i)[i];
   T factor = T{1} / std::max(std::sqrt(sum_of_squares), static_cast<T>(options_.ns_eps));
@@ -246,15 +249,15 @@ void Muon<T>::update_undivided(std::size_t index, T* values, const T* grad, T* c
   if (options_.precision == Precision::full)
     return multiply(-step_size * factor, steps.all_steps(std::move(A)), decay, values);
   // In bf16, A loses the small singular values of X, so each step multiplies X itself.
-  Square<T> P(n, pool_.get());
+  Square<T> P(n, pool_.get()), temporary(n, pool_.get());
   Tensor<T> next = Tensor<T>::uninitialized(shape, pool_.get());
   for (int step = 1; step < options_.ns_steps; ++step) {
-    steps.polynomial(A, P);
+    steps.polynomial(A, temporary, P);
     multiply(std::exchange(factor, T{1}), P, T{0}, next.data());
     std::swap(direction, next);
-    steps.gram(T{1}, x(), m, A);
+    steps.gram(x(), m, A);
   }
-  steps.polynomial(A, P);
+  steps.polynomial(A, temporary, P);
   multiply(-step_size * factor, P, decay, values);
 }
 
