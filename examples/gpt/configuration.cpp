@@ -20,16 +20,14 @@ std::int64_t swiglu_size(std::int64_t width, std::int64_t heads, std::int64_t kv
 // The model and batches of `cpu`, in fewer steps: the recipe of the guide's page recipes.md.
 Configuration muon() {
   Configuration configuration;
-  configuration.rms_norm = true;
-  configuration.rotary = true;
+  configuration.modern = true;
   configuration.qk_norm = true;
-  configuration.squared_relu = true;
   configuration.zero_init = true;
   configuration.untied = true;
   configuration.steps = 1000;
   configuration.muon = true;
   configuration.adamw_lr_factor = 0.3;
-  configuration.lr = 0.03;
+  configuration.lr = 0.015;
   configuration.final_lr = 0.0;
   configuration.warmup = 0;
   configuration.decay = 1.0;

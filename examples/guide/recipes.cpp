@@ -46,9 +46,11 @@ int main() {
   std::cout << "AdamW: loss " << train(text, options, false) << '\n';
 
   options.tied = false;  // the output layer does not share the weights of the embedding
-  options.activation = Activation::squared_relu;
   options.rotary.emplace();
   options.norm = Norm::rms_norm;
+  options.swiglu = true;
+  options.ffn_num_hiddens = 96;  // about as many weights as before
+  options.num_kv_heads = 1;
   options.qk_norm = true;
   options.zero_init = true;
   std::cout << "AdamW, the model of the recipe: loss " << train(text, options, false) << '\n'

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# ablation.sh TEXT [SEEDS]: trains variants of `gpt train --preset muon`, each of which differs from it by
-# one choice, with several seeds ("1 2 3" by default). Prints for each variant the mean validation loss over
-# all of the last tenth of the text, its difference from the preset's, the largest difference between
-# seeds, and the median seconds of the whole program. ONLY selects variants by a regular expression; the
-# preset is always trained. Run it on an otherwise idle machine.
+# ablation.sh TEXT [SEEDS]: trains variants of the recipe of `gpt train --preset muon` with several seeds
+# ("1 2 3" by default). The base has squared ReLU and as many key/value heads as heads in place of the
+# preset's --modern; each other variant differs from it by one choice. Prints for each variant the mean
+# validation loss over all of the last tenth of the text, its difference from the base's, the largest
+# difference between seeds, and the median seconds of the whole program. ONLY selects variants by a
+# regular expression; the base is always trained. Run it on an otherwise idle machine.
 #   THREADS=<processors> STEPS=1000 ONLY=.
 source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
 text=${1-} steps=${STEPS:-1000} only=${ONLY:-.}
@@ -14,9 +15,10 @@ for number in "${seeds[@]}" "$steps"; do
   [[ $number =~ ^[1-9][0-9]{0,8}$ ]] || fail "seeds and STEPS: expected numbers, got '$number'"
 done
 
-# Each variant: its name, and its options after a colon.
+# Each variant: its name, and its options after a colon, which are added to those of the base.
+base="--modern=false --rms-norm --rotary --squared-relu"
 variants=(
-  "the preset:"
+  "the base:"
   "AdamW with lr 2e-3:--muon=false --lr 2e-3"
   "LayerNorm:--rms-norm=false"
   "learned positions:--rotary=false"
@@ -25,7 +27,7 @@ variants=(
   "nonzero initial weights:--zero-init=false"
   "tied output layer:--untied=false"
   "cosine:--decay 0"
-  "--modern (SwiGLU, 2 kv heads):--modern"
+  "the preset (SwiGLU, 2 kv heads):preset"
   "no weight decay:--weight-decay 0"
   "AdamW's factor 0.1:--adamw-lr-factor 0.1"
   "lr 0.02:--lr 0.02"
@@ -54,15 +56,16 @@ train() { # SEED [OPTION...]
 
 log "Training on $threads threads, seeds ${seeds[*]}"
 lscpu | grep -E '^(Model name|L2|L3)' || true
-row='%-30s %8s %10s %8s %9s\n'
+row='%-32s %8s %10s %8s %9s\n'
 printf "$row" variant loss difference spread seconds
 for i in "${!variants[@]}"; do
   name=${variants[i]%%:*}
   [ "$i" = 0 ] || [[ $name =~ $only ]] || continue
-  read -r -a options <<<"${variants[i]#*:}"
+  read -r -a options <<<"$base ${variants[i]#*:}"
+  [ "${variants[i]#*:}" != preset ] || options=()
   for seed in "${seeds[@]}"; do train "$seed" "${options[@]}" >>"$work/$i"; done
-  [ "$i" != 0 ] || base=$(awk '{ sum += $2 } END { print sum / NR }' "$work/0")
-  awk -v name="$name" -v base="$base" -v seconds="$(cut -d' ' -f1 "$work/$i" | median)" -v row="$row" '
+  [ "$i" != 0 ] || base_loss=$(awk '{ sum += $2 } END { print sum / NR }' "$work/0")
+  awk -v name="$name" -v base="$base_loss" -v seconds="$(cut -d' ' -f1 "$work/$i" | median)" -v row="$row" '
     { sum += $2; if (NR == 1 || $2 < low) low = $2; if (NR == 1 || $2 > high) high = $2 }
     END { printf row, name, sprintf("%.4f", sum / NR), sprintf("%+.4f", sum / NR - base),
                  sprintf("%.4f", high - low), sprintf("%.1f", seconds) }' "$work/$i"

@@ -175,13 +175,27 @@ TEST_CASE("configuration of gpt: every preset is in range, and its state has eve
                    .num_hiddens = 128,
                    .num_heads = 4,
                    .num_blocks = 4,
+                   .ffn_num_hiddens = 384,
                    .bias = false,
                    .tied = false,
-                   .activation = Activation::squared_relu,
+                   .activation = Activation::gelu,
                    .rotary = RotaryOptions(),
                    .norm = Norm::rms_norm,
+                   .swiglu = true,
+                   .num_kv_heads = 2,
                    .qk_norm = true,
                    .zero_init = true});
+  Configuration squared_relu;
+  squared_relu.rms_norm = squared_relu.rotary = squared_relu.squared_relu = true;
+  CHECK(squared_relu.model_options(65) == GptOptions{.vocabulary_size = 65,
+                                                     .max_len = 64,
+                                                     .num_hiddens = 128,
+                                                     .num_heads = 4,
+                                                     .num_blocks = 4,
+                                                     .bias = false,
+                                                     .activation = Activation::squared_relu,
+                                                     .rotary = RotaryOptions(),
+                                                     .norm = Norm::rms_norm});
   // (12 - 3) · 128² / (3 · 128)
   CHECK(Configuration::preset("three-minutes").model_options(65).ffn_num_hiddens == 384);
 }

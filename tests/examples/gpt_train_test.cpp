@@ -132,10 +132,10 @@ TEST_CASE("gpt train: resumes only with the same text, settings and tokens", "[e
   const std::string best = bytes_of(fixture.best);
   CHECK(contains(fixture.error({}), "expected a directory without checkpoints"));
   CHECK(contains(fixture.error({"--resume", "--heads", "4"}), "--heads: expected 2, got 4"));
-  CHECK(contains(fixture.error({"--resume", "--modern"}), "--modern: expected 0, got 1"));
+  CHECK(contains(fixture.error({"--resume", "--modern=false"}), "--modern: expected 1, got 0"));
   CHECK(contains(fixture.error({"--resume", "--tokenizer", "bytepairs"}),
                  "--tokenizer: expected characters, got bytepairs"));
-  CHECK(contains(fixture.error({"--resume", "--preset", "baby"}), "--rms-norm: expected 1, got 0"));
+  CHECK(contains(fixture.error({"--resume", "--preset", "baby"}), "--modern: expected 1, got 0"));
   write_bytes(fixture.text, small_text() + "warp\n");
   CHECK(contains(fixture.error({"--resume"}), "training progress: data: expected the examples"));
   write_bytes(fixture.text, small_text() + "ß\n");
@@ -178,10 +178,8 @@ TEST_CASE("gpt train: the default preset trains with Muon, and each choice can b
   CHECK(contains(trained, "Muon"));
   CHECK(contains(output({"--qk-norm=false"}), "model with 3568 parameters"));
   CHECK(contains(output({"--untied=false"}), "model with 3360 parameters"));
-  CHECK(contains(output({"--rotary=false"}), "model with 3840 parameters"));
+  CHECK(contains(output({"--modern=false"}), "model with 3840 parameters"));
   CHECK_FALSE(contains(output({"--muon=false"}), "Muon"));
-  // SwiGLU and the other choices of --modern replace those of the preset.
-  CHECK(contains(output({"--modern"}), "Muon"));
 }
 
 TEST_CASE("gpt train: tokens of GPT-2's files", "[examples]") {
@@ -252,7 +250,7 @@ TEST_CASE("gpt train: bad command lines and folders are refused before training"
   for (const std::string option : {"--rms-norm", "--rotary=false", "--squared-relu"}) {
     const std::string name = option.substr(0, option.find('='));
     for (const std::vector<std::string>& modern :
-         {std::vector<std::string>{"--modern", option}, {"--preset", "three-minutes", option}})
+         {std::vector<std::string>{option}, {"--preset", "three-minutes", option}})
       CHECK(contains(fixture.error(modern, 2), name + ": has no effect with --modern"));
   }
   for (const std::vector<std::string>& adamw :
@@ -352,6 +350,6 @@ TEST_CASE("gpt: each command has help", "[examples]") {
     CHECK(contains(run({"--help"}).output, std::string("  ") + command));
   }
   const std::string help = run({"train", "--help"}).output;
-  CHECK(contains(help, "--rms-norm=false"));
+  CHECK(contains(help, "--modern=false"));
   CHECK(contains(help, "muon)"));
 }
