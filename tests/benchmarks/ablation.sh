@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # ablation.sh TEXT [SEEDS]: trains variants of the recipe of `gpt train --preset muon` with several seeds
 # ("1 2 3" by default). The base has squared ReLU and as many key/value heads as heads in place of the
-# preset's --modern; each other variant differs from it by one choice. Prints for each variant the mean
+# preset's --modern, and a learning rate of 0.03; each other variant differs from it by one choice. Prints for each variant the mean
 # validation loss over all of the last tenth of the text, its difference from the base's, the largest
 # difference between seeds, and the median seconds of the whole program. ONLY selects variants by a
 # regular expression; the base is always trained. Run it on an otherwise idle machine.
@@ -16,7 +16,7 @@ for number in "${seeds[@]}" "$steps"; do
 done
 
 # Each variant: its name, and its options after a colon, which are added to those of the base.
-base="--modern=false --rms-norm --rotary --squared-relu"
+base="--modern=false --rms-norm --rotary --squared-relu --lr 0.03"
 variants=(
   "the base:"
   "AdamW with lr 2e-3:--muon=false --lr 2e-3"
@@ -27,7 +27,8 @@ variants=(
   "nonzero initial weights:--zero-init=false"
   "tied output layer:--untied=false"
   "cosine:--decay 0"
-  "the preset (SwiGLU, 2 kv heads):preset"
+  "SwiGLU, 2 kv heads:modern"
+  "the preset (also lr 0.015):preset"
   "no weight decay:--weight-decay 0"
   "AdamW's factor 0.1:--adamw-lr-factor 0.1"
   "lr 0.02:--lr 0.02"
@@ -62,7 +63,10 @@ for i in "${!variants[@]}"; do
   name=${variants[i]%%:*}
   [ "$i" = 0 ] || [[ $name =~ $only ]] || continue
   read -r -a options <<<"$base ${variants[i]#*:}"
-  [ "${variants[i]#*:}" != preset ] || options=()
+  case ${variants[i]#*:} in
+    modern) options=(--lr 0.03) ;;
+    preset) options=() ;;
+  esac
   for seed in "${seeds[@]}"; do train "$seed" "${options[@]}" >>"$work/$i"; done
   [ "$i" != 0 ] || base_loss=$(awk '{ sum += $2 } END { print sum / NR }' "$work/0")
   awk -v name="$name" -v base="$base_loss" -v seconds="$(cut -d' ' -f1 "$work/$i" | median)" -v row="$row" '
