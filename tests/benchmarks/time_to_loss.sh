@@ -12,10 +12,10 @@
 # tasks: the toy tasks `add` and `dates` until 99 % of the validation answers are correct.
 # The times of weft are those of the whole program, including one validation and the checkpoints; the
 # times of PyTorch are those of the training steps.
-#   SEEDS=1 THREADS=<processors> PYTHON=python3 LOSS=1.88 STEPS_MUON=350 STEPS_ADAMW=2200
+#   SEEDS=1 THREADS=<processors> PYTHON=python3 LOSS=1.88 STEPS_MUON=250 STEPS_ADAMW=2200
 source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
 python=${PYTHON:-python3} target=${LOSS:-1.88}
-steps_muon=${STEPS_MUON:-350} steps_adamw=${STEPS_ADAMW:-2200}
+steps_muon=${STEPS_MUON:-250} steps_adamw=${STEPS_ADAMW:-2200}
 peers=$repository/tests/benchmarks/peers/programs
 read -r -a seeds <<<"${SEEDS:-1}"
 [ ${#seeds[@]} -gt 0 ] || fail "SEEDS: expected numbers, got '$SEEDS'"

@@ -18,8 +18,11 @@ from torch.nn import functional as F
 from nanogpt import (CONTEXT, HEADS, LAYERS, WIDTH, loss_of, random_batch, read_tokens,
                      validation_losses)
 
-MUON_LR, ADAMW_FACTOR, DECAY, BETAS, STEPS = 0.03, 0.3, 0.1, (0.9, 0.95), 1000
+MUON_LR, ADAMW_FACTOR, DECAY, BETAS, STEPS = 0.015, 0.3, 0.1, (0.9, 0.95), 1000
 HEAD = WIDTH // HEADS
+KV_HEADS = HEADS // 2
+KV_WIDTH = KV_HEADS * HEAD
+FFN = 3 * WIDTH
 
 
 def rotation():
@@ -39,17 +42,18 @@ def rotated(x, cosines, sines):
 class Attention(nn.Module):
     def __init__(self):
         super().__init__()
-        self.q, self.k, self.v, self.output = (nn.Linear(WIDTH, WIDTH, bias=False)
-                                               for _ in range(4))
+        self.q, self.k, self.v, self.output = (
+            nn.Linear(WIDTH, size, bias=False) for size in (WIDTH, KV_WIDTH, KV_WIDTH, WIDTH))
         self.q_norm, self.k_norm = nn.RMSNorm(HEAD, eps=1e-5), nn.RMSNorm(HEAD, eps=1e-5)
         for name, values in zip(("cosines", "sines"), rotation()):
             self.register_buffer(name, values)
 
     def forward(self, x):
-        q, k, v = (layer(x).unflatten(-1, (HEADS, HEAD)).transpose(1, 2)
+        q, k, v = (layer(x).unflatten(-1, (-1, HEAD)).transpose(1, 2)
                    for layer in (self.q, self.k, self.v))
         q = rotated(self.q_norm(q), self.cosines, self.sines)
         k = rotated(self.k_norm(k), self.cosines, self.sines)
+        k, v = (x.repeat_interleave(HEADS // KV_HEADS, 1) for x in (k, v))
         y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         return self.output(y.transpose(1, 2).flatten(-2))
 
@@ -57,11 +61,11 @@ class Attention(nn.Module):
 class FeedForward(nn.Module):
     def __init__(self):
         super().__init__()
-        self.hidden = nn.Linear(WIDTH, 4 * WIDTH, bias=False)
-        self.output = nn.Linear(4 * WIDTH, WIDTH, bias=False)
+        self.gate, self.hidden = (nn.Linear(WIDTH, FFN, bias=False) for _ in range(2))
+        self.output = nn.Linear(FFN, WIDTH, bias=False)
 
     def forward(self, x):
-        return self.output(self.hidden(x).relu().square())
+        return self.output(F.silu(self.gate(x)) * self.hidden(x))
 
 
 class Block(nn.Module):
