@@ -5,13 +5,16 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <exception>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <thread>
 #include <utility>
 
 #include "weft/autograd/error.hpp"
+#include "weft/autograd/nested_parallel_for.hpp"
 
 namespace weft {
 namespace {
@@ -76,6 +79,114 @@ class FirstError {
   Index chunk_ = 0;
 };
 
+// A function of a chunk, with its context: the `run` and `context` of run_chunks.
+struct ChunkFunction {
+  void (*run)(const void* context, Index chunk, int thread);
+  const void* context;
+
+  void operator()(Index chunk, int thread) const { run(context, chunk, thread); }
+};
+
+// A loop whose chunks are taken by several threads.
+struct Loop {
+  Chunks chunks;
+  ChunkFunction function;
+  FirstError error = {};
+
+  // Calls `after_chunk()` after each chunk.
+  template <class AfterChunk>
+  void take(int thread, const AfterChunk& after_chunk) {
+    chunks.take(thread, [&](Index chunk) {
+      try {
+        function(chunk, thread);
+      } catch (...) {
+        error.keep_current(chunk);
+      }
+      after_chunk();
+    });
+  }
+};
+
+class Team;
+// The team that computes the loops that this thread enters: null outside of nested_parallel_for,
+// and within the ranges of its inner loops.
+thread_local Team* current_team = nullptr;
+
+// The threads of a nested_parallel_for.
+class Team {
+ public:
+  Team(Index outer_chunks, int threads) : remaining_(outer_chunks), size_(threads) {}
+
+  int size() const { return size_; }
+  bool has_idle() const { return idle_.load(std::memory_order_relaxed) > 0; }
+
+  // Computes an inner loop, together with idle threads.
+  void run_inner(Loop& loop, int thread) {
+    if (thread >= most_slots) return take_inner(loop, thread);
+    Slot& slot = slots_[static_cast<std::size_t>(thread)];
+    slot.loop = &loop;
+    if (has_idle()) announce_change();
+    take_inner(loop, thread);
+    slot.loop = nullptr;
+    // The helpers compute their last chunks.
+    for (int i = 0; slot.helpers != 0; ++i) i < most_pauses ? pause() : std::this_thread::yield();
+  }
+
+  void outer_chunk_ends() {
+    if (--remaining_ == 0) announce_change();
+  }
+
+  // Computes chunks of inner loops until all outer chunks have ended.
+  void help(int thread) {
+    ++idle_;
+    while (remaining_ != 0) {
+      const std::uint32_t changes = changes_;
+      const int slots = std::min(size_, most_slots);
+      for (int i = 1; i <= slots; ++i)
+        help_with(slots_[static_cast<std::size_t>((thread + i) % slots)], thread);
+      for (int i = 0; i < most_pauses && changes_ == changes; ++i) pause();
+      if (remaining_ != 0) changes_.wait(changes);
+    }
+  }
+
+ private:
+  static constexpr int most_pauses = 2000;  // tens of microseconds
+  static constexpr int most_slots = 64;     // further threads get no help
+
+  // The inner loop of a thread.
+  struct alignas(64) Slot {
+    std::atomic<Loop*> loop = nullptr;
+    std::atomic<int> helpers = 0;  // a loop exists until it has left its slot and has no helpers
+  };
+
+  static void help_with(Slot& slot, int thread) {
+    if (!slot.loop) return;
+    ++slot.helpers;
+    if (Loop* const loop = slot.loop) take_inner(*loop, thread);
+    --slot.helpers;
+  }
+  static void take_inner(Loop& loop, int thread) {
+    Team* const team = std::exchange(current_team, nullptr);
+    loop.take(thread, [] {});
+    current_team = team;
+  }
+  static void pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+  void announce_change() {
+    ++changes_;
+    changes_.notify_all();
+  }
+
+  std::atomic<Index> remaining_;            // outer chunks that have not ended
+  std::atomic<std::uint32_t> changes_ = 0;  // wakes idle threads
+  std::atomic<int> idle_ = 0;               // threads without an outer chunk
+  int size_;                                // number of threads
+  std::array<Slot, most_slots> slots_;      // one for each thread
+};
+
 }  // namespace
 
 int thread_limit() {
@@ -84,7 +195,9 @@ int thread_limit() {
 }
 
 int thread_count() {
-  if (omp_in_parallel() || is_forked.load(std::memory_order_relaxed)) return 1;
+  if (is_forked.load(std::memory_order_relaxed)) return 1;
+  if (current_team) return current_team->size();
+  if (omp_in_parallel()) return 1;
   return std::clamp(std::min(omp_get_max_threads(), omp_get_thread_limit()), 1, thread_limit());
 }
 
@@ -98,32 +211,54 @@ namespace {
 
 thread_local ParallelObserver* parallel_observer = nullptr;
 
-// A region that reports its ranges to an observer.
-struct ObservedRegion {
-  ParallelObserver& observer;
-  void (*run)(const void*, Index, int);
-  const void* context;
-
-  ObservedRegion(ParallelObserver& shown_to, void (*function)(const void*, Index, int),
-                 const void* argument)
-      : observer(shown_to), run(function), context(argument) {
-    parallel_observer = nullptr;  // a loop within a range is part of that range
-    observer.region_begins();
+// Reports a region and its ranges to the observer, if there is one.
+class ObservedRegion {
+ public:
+  // Replaces `function` by one that also reports.
+  explicit ObservedRegion(ChunkFunction& function)
+      : observer_(std::exchange(parallel_observer, nullptr)),  // a loop in a range belongs to it
+        function_(function) {
+    if (!observer_) return;
+    observer_->region_begins();
+    function = {run_range, this};
   }
   ~ObservedRegion() {
-    observer.region_ends();
-    parallel_observer = &observer;
+    if (!observer_) return;
+    observer_->region_ends();
+    parallel_observer = observer_;
   }
   ObservedRegion(const ObservedRegion&) = delete;
   ObservedRegion& operator=(const ObservedRegion&) = delete;
 
+ private:
   static void run_range(const void* opaque, Index chunk, int thread) {
     const ObservedRegion& region = *static_cast<const ObservedRegion*>(opaque);
-    region.observer.range_begins(thread);
-    region.run(region.context, chunk, thread);
-    region.observer.range_ends(thread);
+    region.observer_->range_begins(thread);
+    region.function_(chunk, thread);
+    region.observer_->range_ends(thread);
   }
+
+  ParallelObserver* observer_;
+  ChunkFunction function_;
 };
+
+// Computes a loop on `threads` > 1 threads. If `team` is not null, they then help each other.
+void run_region(Index count, int threads, ChunkFunction function, Team* team) {
+  [[maybe_unused]] static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { is_forked = true; });
+  Loop loop{Chunks(count, threads), function};
+#pragma omp parallel num_threads(threads)
+  {
+    const int thread = omp_get_thread_num();
+    current_team = team;
+    loop.take(thread, [team] {
+      if (team) team->outer_chunk_ends();
+    });
+    if (team) team->help(thread);
+    current_team = nullptr;
+  }
+  loop.error.rethrow();
+}
 
 }  // namespace
 
@@ -131,36 +266,31 @@ ParallelObserver* observe_parallel(ParallelObserver* observer) {
   return std::exchange(parallel_observer, observer);
 }
 
+bool is_alone() { return current_team ? !current_team->has_idle() : is_sequential(); }
+
 namespace detail {
 
 void run_chunks(Index count, void (*run)(const void*, Index, int), const void* context) {
-  std::optional<ObservedRegion> observed;
-  if (parallel_observer) {
-    observed.emplace(*parallel_observer, run, context);
-    run = ObservedRegion::run_range;
-    context = &*observed;
-  }
+  ChunkFunction function{run, context};
+  const ObservedRegion observed(function);
   const auto threads = static_cast<int>(std::min<Index>(count, thread_count()));
   if (threads == 1) {
-    for (Index chunk = 0; chunk < count; ++chunk) run(context, chunk, 0);
-    return;
+    for (Index chunk = 0; chunk < count; ++chunk) function(chunk, 0);
+  } else if (current_team) {
+    Loop loop{Chunks(count, threads), function};
+    current_team->run_inner(loop, omp_get_thread_num());
+    loop.error.rethrow();
+  } else {
+    run_region(count, threads, function, nullptr);
   }
-  [[maybe_unused]] static const int registered =
-      pthread_atfork(nullptr, nullptr, [] { is_forked = true; });
-  Chunks chunks(count, threads);
-  FirstError error;
-#pragma omp parallel num_threads(threads)
-  {
-    const int thread = omp_get_thread_num();
-    chunks.take(thread, [&](Index chunk) {
-      try {
-        run(context, chunk, thread);
-      } catch (...) {
-        error.keep_current(chunk);
-      }
-    });
-  }
-  error.rethrow();
+}
+
+void run_nested_chunks(Index count, void (*run)(const void*, Index, int), const void* context) {
+  if (is_sequential() || current_team) return run_chunks(count, run, context);
+  ChunkFunction function{run, context};
+  const ObservedRegion observed(function);
+  Team team(count, thread_count());
+  run_region(count, team.size(), function, &team);
 }
 
 }  // namespace detail

@@ -11,7 +11,7 @@ namespace weft {
 
 // Returns the maximum number of threads that `parallel_for` uses: OpenMP's setting
 // (OMP_NUM_THREADS, omp_set_num_threads or `set_thread_count`, OMP_THREAD_LIMIT), capped at
-// `thread_limit()`. It is 1 inside a parallel region. It is also 1 in a child process forked after
+// `thread_limit()`. It is 1 inside a range of a loop. It is also 1 in a child process forked after
 // the first parallel region, because OpenMP's threads do not survive a fork.
 WEFT_API int thread_count();
 // Sets the number of threads for all later work of the calling thread. Throws ValueError unless

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "weft/autograd/error.hpp"
-#include "weft/autograd/parallel.hpp"
+#include "weft/autograd/nested_parallel_for.hpp"
 #include "autograd/internal/checks.hpp"
 
 namespace weft {
@@ -24,16 +24,14 @@ double mean_of_batches(const BatchLosses<T>& losses, Index parts, ProcessGroup& 
     while (std::ssize(tapes) < batch.parts) tapes.emplace_back(TapeOptions{.recording = false});
     double* const weights = results.data() + position * width;
     double* const weighted_values = weights + parts;
-    parallel_for(batch.parts, 1, [&](Index first, Index last) {
-      for (Index part = first; part < last; ++part) {
-        Tape<T>& tape = tapes[static_cast<std::size_t>(part)];
-        const WeightedLoss<T> mean = batch.loss(tape, part);
-        weights[part] = *mean.weight;
-        // The value of a part without labels may be NaN.
-        if (*mean.weight > 0.0)
-          weighted_values[part] = *mean.weight * static_cast<double>(mean.item());
-        tape.clear();
-      }
+    nested_parallel_for(batch.parts, [&](Index part) {
+      Tape<T>& tape = tapes[static_cast<std::size_t>(part)];
+      const WeightedLoss<T> mean = batch.loss(tape, part);
+      weights[part] = *mean.weight;
+      // The value of a part without labels may be NaN.
+      if (*mean.weight > 0.0)
+        weighted_values[part] = *mean.weight * static_cast<double>(mean.item());
+      tape.clear();
     });
   }
   processes.all_reduce(results);

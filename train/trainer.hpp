@@ -52,9 +52,9 @@ struct TrainerOptions {
   // Batches per update. Their gradients are accumulated, as if they were one large batch.
   Index gradient_accumulation_steps = 1;
   // The number of parts, from 1 to 4096, that each batch is split into by its `part_of`. Parts run
-  // in parallel, each on one thread, and their gradients are added in order. With 1, each operation
-  // is parallelized instead, which is faster only for large models. The number of parts affects
-  // rounding and dropout masks; the number of threads does not.
+  // in parallel, and their gradients are added in order; threads without a part help with the
+  // operations of others. With 1, only operations are parallelized, which is faster for large
+  // models. The number of parts affects rounding and dropout masks; that of threads does not.
   Index parts = 1;
   // The maximum norm of all gradients together; gradients with a larger norm are scaled down to it.
   double clip_norm = std::numeric_limits<double>::infinity();

@@ -19,7 +19,8 @@ using Lines = std::vector<std::string>;
 const std::vector<Lines> floors = {
     {"autograd/error", "autograd/shape", "autograd/export", "autograd/enum_names",
      "autograd/precision", "autograd/internal/"},
-    {"autograd/buffer", "autograd/internal/pool", "autograd/parallel"},
+    {"autograd/buffer", "autograd/internal/pool", "autograd/parallel",
+     "autograd/nested_parallel_for"},
     {"autograd/tensor", "autograd/finite"},
     {"autograd/gradient.", "autograd/parameter", "autograd/random"},
     {"autograd/tape_observer"},

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "weft/autograd/error.hpp"
+#include "weft/autograd/nested_parallel_for.hpp"
 #include "train/parallel/internal/sum_tree.hpp"
 
 namespace weft {
@@ -111,26 +112,24 @@ void ParallelPass<T>::compute_parts(std::uint32_t step, Index parts, const LossO
   elements_.check_exist("parallel pass");
   const Index computed = std::clamp<Index>(parts - first_part_, 0, std::ssize(parts_));
   for (std::atomic<Index>& incomplete : incomplete_) incomplete = computed;
-  parallel_for(computed, 1, [&](Index first, Index last) {
-    for (Index i = first; i < last; ++i) {
-      Part& part = *parts_[static_cast<std::size_t>(i)];
-      part.begin_forward();
+  nested_parallel_for(computed, [&](Index i) {
+    Part& part = *parts_[static_cast<std::size_t>(i)];
+    part.begin_forward();
+    part.tape.clear();
+    part.tape.set_step(step * static_cast<std::uint32_t>(max_parts_) +
+                       static_cast<std::uint32_t>(first_part_ + i));
+    const std::optional<Var<T>> value = loss(part.tape, first_part_ + i);
+    if (!value) {
       part.tape.clear();
-      part.tape.set_step(step * static_cast<std::uint32_t>(max_parts_) +
-                         static_cast<std::uint32_t>(first_part_ + i));
-      const std::optional<Var<T>> value = loss(part.tape, first_part_ + i);
-      if (!value) {
-        part.tape.clear();
-        part.begin_forward();
-        part.begin_backward();
-        continue;
-      }
-      losses_[static_cast<std::size_t>(i)] += static_cast<double>(value->item());
-      // With `detect_anomaly`, backward names the operation.
-      if (!std::isfinite(value->item()) && !part.tape.options().detect_anomaly) continue;
+      part.begin_forward();
       part.begin_backward();
-      part.tape.backward(*value);
+      return;
     }
+    losses_[static_cast<std::size_t>(i)] += static_cast<double>(value->item());
+    // With `detect_anomaly`, backward names the operation.
+    if (!std::isfinite(value->item()) && !part.tape.options().detect_anomaly) return;
+    part.begin_backward();
+    part.tape.backward(*value);
   });
 }
 
