@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "weft/autograd/error.hpp"
+#include "weft/autograd/nested_parallel_for.hpp"
 #include "autograd/kernels/bf16_product.hpp"
 #include "autograd/kernels/blocked_product.hpp"
 
@@ -109,19 +110,21 @@ void matrix_product(Precision precision, Index m, Index n, Index k, T alpha, con
 }
 
 Tiles::Tiles(Precision precision, Index m, Index n, Index k) : rows(m), columns(n) {
-  // About eight tiles, but none so small that scheduling it would cost more than it saves.
-  constexpr Index min_tile_work = Index{1} << 19;  // multiplications
+  // Enough tiles for 16 threads, but none so small that scheduling it, or reading its rows and
+  // columns once more, would cost more than it saves.
+  constexpr Index min_work = Index{1} << 19, large_work = Index{1} << 23;  // multiplications
+  const auto tiles_of = [&](Index work) { return m * n / work * k + m * n % work * k / work; };
+  const Index target =
+      std::clamp<Index>(tiles_of(large_work), std::clamp<Index>(tiles_of(min_work), 1, 8), 16);
   // A shared b is packed once for all tiles; the rows of a are packed for each tile.
   const Index row_cost = precision == Precision::bf16 && SharedBf16Matrix::is_shared(n, k) ? 4 : 1;
-  choose_tiles(std::clamp<Index>(
-                   m * n / min_tile_work * k + m * n % min_tile_work * k / min_tile_work, 1, 8),
-               row_cost);
+  choose_tiles(target, row_cost);
   const auto is_free_of_tiling = [&] {
     return precision == Precision::bf16 || prefers_blocked_product(tile_rows, tile_columns, k);
   };
-  if (is_free_of_tiling() && is_sequential()) {
-    Index target = 0;
-    do choose_tiles(++target, row_cost);
+  if (is_free_of_tiling() && is_alone()) {
+    Index fewest = 0;
+    do choose_tiles(++fewest, row_cost);
     while (!is_free_of_tiling());
   }
 }

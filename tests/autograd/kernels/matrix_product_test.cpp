@@ -106,6 +106,14 @@ TEST_CASE("matrix product: tiles cover the result once, for all sizes", "[autogr
       }
 }
 
+TEST_CASE("matrix product: large results have a tile for each of 16 threads", "[autograd]") {
+  CHECK(Tiles(Precision::full, 2048, 384, 384).count() == 16);
+  CHECK(Tiles(Precision::full, 384, 1536, 2048).count() == 16);
+  CHECK(Tiles(Precision::full, 256, 3072, 768).count() == 16);
+  CHECK(Tiles(Precision::full, 768, 128, 128).count() == 8);
+  CHECK(Tiles(Precision::full, 32, 32, 32).count() == 1);
+}
+
 namespace {
 volatile std::sig_atomic_t alarms = 0;
 }  // namespace
