@@ -129,15 +129,21 @@ TEST_CASE("Muon: other parameters are updated as by AdamW", "[train]") {
 
 TEST_CASE("Muon: by default, updates the linear layers of a model's blocks", "[train]") {
   Random random(1);
+  for (const bool tied : {true, false}) {
+    GptOptions options = small_gpt();
+    options.tied = tied;  // if false, a linear layer follows the blocks
+    Gpt<float> gpt(options, random);
+    Muon optimizer(gpt);
+    const RecordedState<float> state(optimizer);
+    for (const auto& [name, parameter] : named_parameters(gpt)) {
+      INFO(name);
+      const bool is_matrix = name.starts_with("blocks.") && parameter->shape().rank() == 2;
+      CHECK(state.tensors.contains("first_moment." + name));
+      CHECK(state.tensors.contains("second_moment." + name) != is_matrix);
+    }
+  }
   Gpt<float> gpt(small_gpt(), random);
   Muon optimizer(gpt);
-  const RecordedState<float> state(optimizer);
-  for (const auto& [name, parameter] : named_parameters(gpt)) {
-    INFO(name);
-    const bool is_matrix = name.starts_with("blocks.") && parameter->shape().rank() == 2;
-    CHECK(state.tensors.contains("first_moment." + name));
-    CHECK(state.tensors.contains("second_moment." + name) != is_matrix);
-  }
   CHECK(contains(optimizer.description(),
                  "Muon, lr 0.02, momentum 0.95 (Nesterov), adjust_lr "
                  "original, 5 Newton-Schulz steps; AdamW with lr × 0.1"));
