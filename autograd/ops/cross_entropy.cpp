@@ -26,9 +26,18 @@ double checked_divisor(Tape<T>& tape, const Shape& logits, const Tokens& targets
                      options.label_smoothing);
   if (options.divisor && !(*options.divisor > 0.0 && std::isfinite(*options.divisor)))
     fail<ValueError>("cross_entropy: divisor", "a finite number > 0", *options.divisor);
+  if (options.divisor && options.reduction != Reduction::mean)
+    fail<ValueError>("cross_entropy: divisor", "a divisor only for Reduction::mean",
+                     *options.divisor);
   const Index classes = logits[-1];
   if (classes == 0) fail<ShapeError>("cross_entropy", "logits of at least one class", logits);
-  Index counted = 0;
+  const std::vector<double>& weights = options.class_weights;
+  if (!weights.empty() && std::ssize(weights) != classes)
+    fail<ValueError>("cross_entropy: class_weights", str_cat(classes, " weights"), weights.size());
+  for (const double weight : weights)
+    if (!(weight >= 0.0 && std::isfinite(weight)))
+      fail<ValueError>("cross_entropy: class_weights", "finite numbers ≥ 0", weight);
+  double counted = 0.0;
   for (Index i = 0; i < targets.size(); ++i) {
     const TokenId target = targets.data()[i];
     if (target == options.ignore_index) continue;
@@ -37,20 +46,22 @@ double checked_divisor(Tape<T>& tape, const Shape& logits, const Tokens& targets
           str_cat("cross_entropy: target at ", targets.shape().position(i)),
           str_cat("a class from 0 to ", classes - 1, " or ignore_index ", options.ignore_index),
           target);
-    ++counted;
+    counted += weights.empty() ? 1.0 : weights[static_cast<std::size_t>(target)];
   }
-  const double divisor = options.divisor.value_or(static_cast<double>(counted));
+  if (options.reduction != Reduction::mean) return 1.0;
+  const double divisor = options.divisor.value_or(counted);
   tape.count_labels(divisor);
   return divisor > 0.0 ? divisor : 1.0;
 }
 
 }  // namespace
 
-// Forward:  loss = Σ_i (log s_i + (1 - ε) (m_i - x_i[t_i]) + ε mean_c (m_i - x_i[c])) / D over the
-//           rows that are not ignored, with m_i = max_c x_i[c], s_i = Σ_c exp(x_i[c] - m_i), ε the
-//           smoothing and D the divisor.
-// Backward: dx_i[c] = (exp(x_i[c] - m_i) / s_i - (1 - ε) [c = t_i] - ε / classes) dy / D, so only
-//           x, m and 1 / s are kept.
+// Forward:  l_i = (1 - ε) w[t_i] (log s_i + m_i - x_i[t_i]) + ε mean_c w[c] (log s_i + m_i -
+// x_i[c])
+//           for rows that are not ignored, and loss = Σ_i l_i / D, or l, with m_i = max_c x_i[c],
+//           s_i = Σ_c exp(x_i[c] - m_i), ε the smoothing, w the weights and D the divisor.
+// Backward: dx_i[c] = (a_i exp(x_i[c] - m_i) / s_i - (1 - ε) w[t_i] [c = t_i] - ε w[c] / classes)
+//           dy / D with a_i = (1 - ε) w[t_i] + ε mean_c w[c], so only x, m and 1 / s are kept.
 template <class T>
 Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
                      const CrossEntropyOptions& options) {
@@ -59,15 +70,28 @@ Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
   const Index rows = targets.size(), classes = logits.shape()[-1];
   const T smoothing = static_cast<T>(options.label_smoothing);
   const TokenId ignore_index = options.ignore_index;
+  const bool scalar = options.reduction != Reduction::none;
+  Tensor<T> weights = tape.uninitialized({classes});
+  weights.fill(T{1});
+  for (Index c = 0; const double weight : options.class_weights)
+    weights.data()[c++] = static_cast<T>(weight);
+  const T mean_weight =
+      smoothing > T{0} ? sum_of_row(classes, identity, weights.data()) / static_cast<T>(classes)
+                       : T{0};
+  // The a_i of a target: exactly 1 if every weight is 1.
+  const auto row_weight = [=](T weight) { return weight + smoothing * (mean_weight - weight); };
 
   Tensor<T> maxima = tape.uninitialized({rows}), factors = tape.uninitialized({rows});
+  Tensor<T> y = tape.uninitialized(scalar ? Shape{} : targets.shape());
   // Every term is ≥ 0 and divided before it is added, so no partial sum exceeds the loss.
   const double loss = sum_of_ranges(rows, 16 * classes, [&](Index begin, Index end) {
     const T inverse_classes = T{1} / static_cast<T>(classes);
     double sum = 0.0;
     for (Index row = begin; row < end; ++row) {
       const TokenId target = targets.data()[row];
+      if (!scalar) y.data()[row] = T{0};
       if (target == ignore_index) continue;
+      const T weight = weights.data()[target];
       const T* x = logits.value().data() + row * classes;
       const T maximum = row_maximum(x, classes);
       const T exponentials = sum_of_row(
@@ -78,27 +102,30 @@ Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
       const auto half_gap = [half = T{0.5} * maximum](const auto& logit) {
         return half - T{0.5} * logit;
       };
-      T half_loss = T{0.5} * std::log(exponentials);
+      T half_loss = row_weight(weight) * T{0.5} * std::log(exponentials);
       // A weight of 0 is skipped: it would turn an infinite gap into NaN.
-      if (smoothing < T{1}) half_loss += (T{1} - smoothing) * half_gap(x[target]);
+      if (smoothing < T{1} && weight > T{0})
+        half_loss += (T{1} - smoothing) * weight * half_gap(x[target]);
       if (smoothing > T{0})
-        half_loss +=
-            smoothing *
-            sum_of_row(
-                classes, [&](const auto& logit) { return half_gap(logit) * inverse_classes; }, x);
-      sum += 2.0 * (static_cast<double>(half_loss) / divisor);
+        half_loss += smoothing * sum_of_row(
+                                     classes,
+                                     [&](const auto& logit, const auto& of_class) {
+                                       return half_gap(logit) * of_class * inverse_classes;
+                                     },
+                                     x, weights.data());
+      const double of_row = 2.0 * (static_cast<double>(half_loss) / divisor);
+      sum += of_row;
+      if (!scalar) y.data()[row] = static_cast<T>(of_row);
     }
     return sum;
   });
-  Tensor<T> y = tape.uninitialized({});
-  *y.data() = static_cast<T>(loss);
+  if (scalar) y.fill(static_cast<T>(loss));
 
   return tape.record(
       "cross_entropy", y, {logits.node()},
-      [x = logits.node(), x_value = logits.value(), targets = tape.keep(targets), maxima, factors,
-       divisor, smoothing, ignore_index](Tape<T>& backward, const Tensor<T>& dy) {
+      [=, x = logits.node(), x_value = logits.value(), targets = tape.keep(targets)](
+          Tape<T>& backward, const Tensor<T>& dy) {
         const Index n = x_value.shape()[-1];
-        const T weight = static_cast<T>(dy.item() / divisor);
         const T uniform = smoothing / static_cast<T>(n);
         const Gradient<T> dx = backward.gradient(x);
         parallel_for(targets.size(), grain_of(16 * n), [&](Index begin, Index end) {
@@ -110,12 +137,22 @@ Var<T> cross_entropy(const Var<T>& logits, const Tokens& targets,
               continue;
             }
             const T* x_row = x_value.data() + row * n;
-            const T maximum = maxima.data()[row], factor = factors.data()[row];
-            const auto slope = [=](const auto& logit) {
-              return (fast_exp(logit - maximum) * factor - uniform) * weight;
-            };
-            accumulate_row(n, dx_row, dx.fresh, slope, x_row);
-            dx_row[target] -= (T{1} - smoothing) * weight;
+            const T upstream = static_cast<T>((scalar ? dy.item() : dy.data()[row]) / divisor);
+            const T target_weight = weights.data()[target];
+            const T maximum = maxima.data()[row];
+            const T factor = row_weight(target_weight) * factors.data()[row];
+            if (smoothing > T{0}) {
+              const auto slope = [=](const auto& logit, const auto& weight) {
+                return (fast_exp(logit - maximum) * factor - uniform * weight) * upstream;
+              };
+              accumulate_row(n, dx_row, dx.fresh, slope, x_row, weights.data());
+            } else {
+              const auto slope = [=](const auto& logit) {
+                return fast_exp(logit - maximum) * factor * upstream;
+              };
+              accumulate_row(n, dx_row, dx.fresh, slope, x_row);
+            }
+            dx_row[target] -= (T{1} - smoothing) * target_weight * upstream;
           }
         });
       });
@@ -131,8 +168,11 @@ Var<T> linear_cross_entropy(const Var<T>& x, const Var<T>& weight, const Tokens&
   if (weight.rank() != 2 || x.rank() < 1 || x.shape()[-1] != weight.shape()[1])
     fail<ShapeError>("linear_cross_entropy", "input [..., in] and weight [classes, in]",
                      str_cat(x.shape(), " and ", weight.shape()));
+  if (options.reduction == Reduction::none)
+    fail<ValueError>("linear_cross_entropy: reduction", "Reduction::mean or sum", "none");
   CrossEntropyOptions of_strip = options;
   of_strip.divisor = checked_divisor(tape, x.shape().with(-1, weight.shape()[0]), targets, options);
+  of_strip.reduction = Reduction::mean;
   std::vector<Index> rows;
   for (Index row = 0; row < targets.size(); ++row)
     if (targets.data()[row] != options.ignore_index) rows.push_back(row);

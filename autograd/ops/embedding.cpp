@@ -14,11 +14,12 @@ void check_tokens(const Tokens& tokens, Index vocabulary) {
                        "an id from " + index_range(vocabulary), token);
 }
 
-// Adds each row of dy to its token's row of dw. Runs in parallel over ranges of columns, each of
-// which adds the tokens in order. No two threads write the same element, and the sums do not depend
-// on the number of threads.
+// Adds each row of dy to its token's row of dw, except for tokens equal to `padding`. Runs in
+// parallel over ranges of columns, each of which adds the tokens in order. No two threads write the
+// same element, and the sums do not depend on the number of threads.
 template <class T>
-void add_rows(const Tokens& tokens, const Tensor<T>& dy, Index columns, const Gradient<T>& dw) {
+void add_rows(const Tokens& tokens, std::optional<TokenId> padding, const Tensor<T>& dy,
+              Index columns, const Gradient<T>& dw) {
   if (dw.fresh)
     parallel_for(std::ssize(dw.values), grain_of(1),
                  [&](Index begin, Index end) { array(dw.data(), begin, end).setZero(); });
@@ -28,6 +29,7 @@ void add_rows(const Tokens& tokens, const Tensor<T>& dy, Index columns, const Gr
                  const Index first = begin * width, last = std::min(end * width, columns);
                  for (Index i = 0; i < tokens.size(); ++i) {
                    const Index row = tokens.data()[i];
+                   if (padding && row == *padding) continue;
                    array(dw.data(), row * columns + first, row * columns + last) +=
                        array(dy, i * columns + first, i * columns + last);
                  }
@@ -37,9 +39,9 @@ void add_rows(const Tokens& tokens, const Tensor<T>& dy, Index columns, const Gr
 }  // namespace
 
 // Forward:  y_i = w[tokens_i].
-// Backward: dw[v] = the sum of dy_i over all i with tokens_i = v.
+// Backward: dw[v] = the sum of dy_i over all i with tokens_i = v, unless v is the padding.
 template <class T>
-Var<T> embedding(const Tokens& tokens, const Var<T>& weight) {
+Var<T> embedding(const Tokens& tokens, const Var<T>& weight, std::optional<TokenId> padding_idx) {
   if (weight.rank() != 2) fail<ShapeError>("embedding", "a weight [vocabulary, d]", weight.shape());
   const Index vocabulary = weight.shape()[0], columns = weight.shape()[1];
   check_tokens(tokens, vocabulary);
@@ -53,13 +55,14 @@ Var<T> embedding(const Tokens& tokens, const Var<T>& weight) {
     }
   });
   return weight.tape().record("embedding", y, {weight.node()},
-                              [tokens = weight.tape().keep(tokens), weight = weight.node(),
-                               columns](Tape<T>& backward, const Tensor<T>& dy) {
-                                add_rows(tokens, dy, columns, backward.gradient(weight));
+                              [tokens = weight.tape().keep(tokens), weight = weight.node(), columns,
+                               padding_idx](Tape<T>& backward, const Tensor<T>& dy) {
+                                add_rows(tokens, padding_idx, dy, columns,
+                                         backward.gradient(weight));
                               });
 }
 
-template Var<float> embedding(const Tokens&, const Var<float>&);
-template Var<double> embedding(const Tokens&, const Var<double>&);
+template Var<float> embedding(const Tokens&, const Var<float>&, std::optional<TokenId>);
+template Var<double> embedding(const Tokens&, const Var<double>&, std::optional<TokenId>);
 
 }  // namespace weft

@@ -6,95 +6,188 @@
 namespace weft {
 namespace {
 
-void check_sizes(const char* operation, const Shape& x, const Shape& target) {
-  if (x != target) fail<ShapeError>(operation, str_cat("targets of shape ", x), target);
-  if (x.elements() == 0) fail<ShapeError>(operation, "at least one element", x);
+// Throws ValueError for the first target that is not between `least` and `most`.
+template <class T>
+void check_targets(const char* operation, const Tensor<T>& targets, const char* expected, T least,
+                   T most) {
+  for (Index i = 0; i < targets.size(); ++i)
+    if (const T t = targets.data()[i]; !(t >= least && t <= most))
+      fail<ValueError>(str_cat(operation, ": target at ", targets.shape().position(i)), expected,
+                       t);
 }
 
+// Throws ValueError unless a length at which a loss becomes linear is > 0.
 template <class T>
-Tensor<T> scalar(const Tape<T>& tape, double value) {
-  Tensor<T> tensor = tape.uninitialized(Shape{});
-  tensor.fill(static_cast<T>(value));
-  return tensor;
+T checked_length(const char* what, double length) {
+  if (!(length > 0.0 && std::isfinite(length)))
+    fail<ValueError>(what, "a finite number > 0", length);
+  return static_cast<T>(length);
+}
+
+// Records the reduced losses l = value(x, t, constants...) of x and the targets t. `slope` and
+// `target_slope` return dl / dx and dl / dt. The functions take and return Eigen arrays of a range
+// of elements, each of which costs about `cost` elementary operations.
+// Forward:  y = Σ l / n, Σ l or l.
+// Backward: dx = dl / dx · dy / n, dl / dx · dy or dl / dx · dy.
+template <class T, class Value, class Slope, class TargetSlope, class... Constants>
+Var<T> element_losses(const char* name, Reduction reduction, Index cost, const Var<T>& prediction,
+                      const Var<T>& target, const Value& value, const Slope& slope,
+                      const TargetSlope& target_slope, const Constants&... constants) {
+  Tape<T>& tape = tape_of(name, prediction, target);
+  const Tensor<T>&x = prediction.value(), &t = target.value();
+  if (x.shape() != t.shape())
+    fail<ShapeError>(name, str_cat("targets of shape ", x.shape()), t.shape());
+  if (x.size() == 0 && reduction == Reduction::mean)
+    fail<ShapeError>(name, "at least one element", x.shape());
+  const bool scalar = reduction != Reduction::none;
+  const T factor = reduction == Reduction::mean ? T{1} / static_cast<T>(x.size()) : T{1};
+
+  Tensor<T> y = tape.uninitialized(scalar ? Shape{} : x.shape());
+  if (scalar) {
+    const double sum = sum_of_ranges(x.size(), cost, [&](Index begin, Index end) {
+      return value(array(x, begin, end), array(t, begin, end), array(constants, begin, end)...)
+          .template cast<double>()
+          .sum();
+    });
+    y.fill(
+        static_cast<T>(reduction == Reduction::mean ? sum / static_cast<double>(x.size()) : sum));
+  } else {
+    parallel_for(x.size(), grain_of(cost), [&](Index begin, Index end) {
+      array(y, begin, end) =
+          value(array(x, begin, end), array(t, begin, end), array(constants, begin, end)...)
+              .template cast<T>();
+    });
+  }
+  return tape.record(name, y, {prediction.node(), target.node()},
+                     [=, x_node = prediction.node(), t_node = target.node()](Tape<T>& backward,
+                                                                             const Tensor<T>& dy) {
+                       const auto add = [&](const Gradient<T>& gradient, const auto& slope_of) {
+                         if (gradient)
+                           parallel_for(x.size(), grain_of(cost), [&](Index begin, Index end) {
+                             const auto slopes =
+                                 slope_of(array(x, begin, end), array(t, begin, end),
+                                          array(constants, begin, end)...);
+                             if (scalar)
+                               accumulate(gradient, begin, end, slopes * (factor * dy.item()));
+                             else
+                               accumulate(gradient, begin, end, slopes * array(dy, begin, end));
+                           });
+                       };
+                       add(backward.gradient(x_node), slope);
+                       add(backward.gradient(t_node), target_slope);
+                     });
+}
+
+// Records the losses value(d) of the errors d = prediction - target, with the slope dl / dd. The
+// value is computed in double: the square of an error may exceed T's range, and their mean not.
+template <class T, class Value, class Slope>
+Var<T> error_losses(const char* name, Reduction reduction, const Var<T>& prediction,
+                    const Var<T>& target, const Value& value, const Slope& slope) {
+  return element_losses(
+      name, reduction, 4, prediction, target,
+      [value](const auto& x, const auto& t) { return value((x - t).template cast<double>()); },
+      [slope](const auto& x, const auto& t) { return slope(x - t); },
+      [slope](const auto& x, const auto& t) { return -slope(x - t); });
 }
 
 }  // namespace
 
-// Forward:  y = Σ (p - t)² / n.
-// Backward: dp = dy · 2 (p - t) / n, dt = -dp.
+// l = d², dl / dd = 2 d.
 template <class T>
-Var<T> mse_loss(const Var<T>& prediction, const Var<T>& target) {
-  Tape<T>& tape = tape_of("mse_loss", prediction, target);
-  check_sizes("mse_loss", prediction.shape(), target.shape());
-  const Tensor<T>&p = prediction.value(), &t = target.value();
-  const auto n = static_cast<double>(p.size());
-  const double squares = sum_of_ranges(p.size(), 2, [&](Index begin, Index end) {
-    const T *from = p.data(), *to = t.data();
-    double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-    for (Index i = begin; i < end; ++i) {
-      const double difference = from[i] - to[i];
-      sum += difference * difference;
-    }
-    return sum;
-  });
-  return tape.record("mse_loss", scalar(tape, squares / n), {prediction.node(), target.node()},
-                     [prediction = prediction.node(), target = target.node(), p, t](
-                         Tape<T>& backward, const Tensor<T>& dy) {
-                       const T factor = T{2} * dy.item() / static_cast<T>(p.size());
-                       const auto add = [&](const Gradient<T>& gradient, const Tensor<T>& a,
-                                            const Tensor<T>& b) {
-                         if (gradient)
-                           parallel_for(p.size(), grain_of(2), [&](Index begin, Index end) {
-                             accumulate(gradient, begin, end,
-                                        (array(a, begin, end) - array(b, begin, end)) * factor);
-                           });
-                       };
-                       add(backward.gradient(prediction), p, t);
-                       add(backward.gradient(target), t, p);
-                     });
+Var<T> mse_loss(const Var<T>& prediction, const Var<T>& target, const LossOptions& options) {
+  return error_losses(
+      "mse_loss", options.reduction, prediction, target, [](const auto& d) { return d.square(); },
+      [](const auto& d) { return T{2} * d; });
 }
 
-// Forward:  y = Σ (max(x, 0) - t x + log(1 + e^-|x|)) / n, which never overflows.
-// Backward: dx = dy · (σ(x) - t) / n.
+// l = |d|, dl / dd = sign(d).
 template <class T>
-Var<T> binary_cross_entropy_with_logits(const Var<T>& logits, const Tensor<T>& targets) {
+Var<T> l1_loss(const Var<T>& prediction, const Var<T>& target, const LossOptions& options) {
+  return error_losses(
+      "l1_loss", options.reduction, prediction, target, [](const auto& d) { return d.abs(); },
+      [](const auto& d) { return d.sign(); });
+}
+
+// l = m (|d| - m / 2), m = min(|d|, δ); dl / dd = d between -δ and δ.
+template <class T>
+Var<T> huber_loss(const Var<T>& prediction, const Var<T>& target, const HuberLossOptions& options) {
+  const T delta = checked_length<T>("huber_loss: delta", options.delta);
+  return error_losses(
+      "huber_loss", options.reduction, prediction, target,
+      [length = options.delta](const auto& d) {
+        return d.abs().min(length) * (d.abs() - 0.5 * d.abs().min(length));
+      },
+      [delta](const auto& d) { return d.max(-delta).min(delta); });
+}
+
+// l = m (|d| - m / 2) / β, m = min(|d|, β); dl / dd = d / β between -1 and 1.
+template <class T>
+Var<T> smooth_l1_loss(const Var<T>& prediction, const Var<T>& target,
+                      const SmoothL1LossOptions& options) {
+  const T beta = checked_length<T>("smooth_l1_loss: beta", options.beta);
+  return error_losses(
+      "smooth_l1_loss", options.reduction, prediction, target,
+      [length = options.beta](const auto& d) {
+        return d.abs().min(length) * (d.abs() - 0.5 * d.abs().min(length)) / length;
+      },
+      [beta](const auto& d) { return d.max(-beta).min(beta) / beta; });
+}
+
+// l = t (log t - x), dl / dx = -t, dl / dt = log t + 1 - x.
+template <class T>
+Var<T> kl_div(const Var<T>& log_probabilities, const Var<T>& target, const LossOptions& options) {
+  check_targets("kl_div", target.value(), "a probability", T{0},
+                std::numeric_limits<T>::infinity());
+  return element_losses(
+      "kl_div", options.reduction, 8, log_probabilities, target,
+      [](const auto& x, const auto& t) { return (t > T{0}).select(t * (t.log() - x), T{0}); },
+      [](const auto&, const auto& t) { return -t; },
+      [](const auto& x, const auto& t) { return t.log() + T{1} - x; });
+}
+
+// l = (1 - t) max(x, 0) + w t max(-x, 0) + c log(1 + e^-|x|), which never overflows, and
+// dl / dx = c σ(x) - w t, with c = 1 + (w - 1) t.
+template <class T>
+Var<T> binary_cross_entropy_with_logits(const Var<T>& logits, const Tensor<T>& targets,
+                                        const BinaryCrossEntropyOptions& options) {
   constexpr const char* name = "binary_cross_entropy_with_logits";
-  check_sizes(name, logits.shape(), targets.shape());
-  for (Index i = 0; i < targets.size(); ++i)
-    if (const T t = targets.data()[i]; !(t >= T{0} && t <= T{1}))
-      fail<ValueError>(str_cat(name, ": target at ", targets.shape().position(i)),
-                       "a value from 0 to 1", t);
-  const auto n = static_cast<double>(targets.size());
-  Tensor<T> losses = logits.tape().uninitialized(logits.shape());
-  const double sum = sum_of_ranges(targets.size(), 16, [&](Index begin, Index end) {
-    const auto x = array(logits.value(), begin, end);
-    const auto t = array(targets, begin, end);
-    array(losses, begin, end) = x.max(T{0}) - t * x + (-x.abs()).exp().log1p();
-    const T* loss = losses.data();
-    double part = 0.0;
-#pragma omp simd reduction(+ : part)
-    for (Index i = begin; i < end; ++i) part += loss[i];
-    return part;
-  });
-  return logits.tape().record(
-      name, scalar(logits.tape(), sum / n), {logits.node()},
-      [logits = logits.node(), x = logits.value(), targets](Tape<T>& backward,
-                                                            const Tensor<T>& dy) {
-        const Gradient<T> dx = backward.gradient(logits);
-        const T factor = dy.item() / static_cast<T>(targets.size());
+  check_targets(name, targets, "a value from 0 to 1", T{0}, T{1});
+  const Shape& shape = logits.shape();
+  const std::vector<double>& given = options.pos_weight;
+  for (const double weight : given)
+    if (!(weight >= 0.0 && std::isfinite(weight)))
+      fail<ValueError>(str_cat(name, ": pos_weight"), "finite numbers ≥ 0", weight);
+  const std::size_t classes = shape.rank() == 0 ? 1 : static_cast<std::size_t>(shape[-1]);
+  if (given.size() > 1 && given.size() != classes)
+    fail<ValueError>(str_cat(name, ": pos_weight"), str_cat("1 weight or ", classes), given.size());
+  Tensor<T> weights = logits.tape().uninitialized(shape);
+  weights.fill(static_cast<T>(given.size() == 1 ? given.front() : 1.0));
+  if (given.size() > 1)
+    for (Index i = 0; i < weights.size(); ++i)
+      weights.data()[i] = static_cast<T>(given[static_cast<std::size_t>(i) % classes]);
+  return element_losses(
+      name, options.reduction, 16, logits, logits.tape().constant(targets),
+      [](const auto& x, const auto& t, const auto& w) {
+        return (T{1} - t) * x.max(T{0}) + w * t * (-x).max(T{0}) +
+               (T{1} + (w - T{1}) * t) * (-x.abs()).exp().log1p();
+      },
+      [](const auto& x, const auto& t, const auto& w) {
         const auto sigmoid = [](T z) { return Sigmoid<T>::value(z); };
-        parallel_for(targets.size(), grain_of(16), [&](Index begin, Index end) {
-          accumulate(
-              dx, begin, end,
-              (array(x, begin, end).unaryExpr(sigmoid) - array(targets, begin, end)) * factor);
-        });
-      });
+        return (T{1} + (w - T{1}) * t) * x.unaryExpr(sigmoid) - w * t;
+      },
+      [](const auto&, const auto& t, const auto&) { return t; }, weights);
 }
 
-template Var<float> mse_loss(const Var<float>&, const Var<float>&);
-template Var<double> mse_loss(const Var<double>&, const Var<double>&);
-template Var<float> binary_cross_entropy_with_logits(const Var<float>&, const Tensor<float>&);
-template Var<double> binary_cross_entropy_with_logits(const Var<double>&, const Tensor<double>&);
+#define WEFT_INSTANTIATE(T)                                                                 \
+  template Var<T> mse_loss(const Var<T>&, const Var<T>&, const LossOptions&);               \
+  template Var<T> l1_loss(const Var<T>&, const Var<T>&, const LossOptions&);                \
+  template Var<T> huber_loss(const Var<T>&, const Var<T>&, const HuberLossOptions&);        \
+  template Var<T> smooth_l1_loss(const Var<T>&, const Var<T>&, const SmoothL1LossOptions&); \
+  template Var<T> kl_div(const Var<T>&, const Var<T>&, const LossOptions&);                 \
+  template Var<T> binary_cross_entropy_with_logits(const Var<T>&, const Tensor<T>&,         \
+                                                   const BinaryCrossEntropyOptions&);
+WEFT_INSTANTIATE(float)
+WEFT_INSTANTIATE(double)
+#undef WEFT_INSTANTIATE
 
 }  // namespace weft

@@ -110,7 +110,7 @@ TEST_CASE("kinds: every loss is compared with PyTorch", "[components]") {
   const std::string calls = text_of(golden / "operation_rows_test.cpp");
   const std::regex declaration(R"(\nWEFT_API Var<T> (\w+)\()");
   Names missing, losses;
-  for (const char* header : {"losses.hpp", "cross_entropy.hpp"}) {
+  for (const char* header : {"losses.hpp", "cross_entropy.hpp", "ctc_loss.hpp"}) {
     const std::string text = text_of(fs::path(WEFT_SOURCE) / "autograd/ops" / header);
     for (std::sregex_iterator match(text.begin(), text.end(), declaration), end; match != end;
          ++match)

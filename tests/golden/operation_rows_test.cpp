@@ -110,6 +110,90 @@ TEMPLATE_TEST_CASE("torch's cross_entropy of linear, and gated functions", "[gol
                                [](const auto& x) { return gated(x[0], x[1], Activation::gelu); });
 }
 
+TEMPLATE_TEST_CASE("torch's losses of errors", "[golden]", float, double) {
+  compare_with_torch<TestType>("Function(torch.nn.functional.l1_loss)", {{3, 5}, {3, 5}},
+                               [](const auto& x) { return l1_loss(x[0], x[1]); });
+  compare_with_torch<TestType>(
+      "Function(lambda x, t: torch.nn.functional.mse_loss(x, t, reduction='none'))",
+      {{3, 5}, {3, 5}},
+      [](const auto& x) { return mse_loss(x[0], x[1], {.reduction = Reduction::none}); });
+  compare_with_torch<TestType>(
+      "Function(lambda x, t: torch.nn.functional.huber_loss(x, t, reduction='sum', delta=0.7))",
+      {{3, 5}, {3, 5}}, [](const auto& x) {
+        return huber_loss(x[0], x[1], {.delta = 0.7, .reduction = Reduction::sum});
+      });
+  compare_with_torch<TestType>(
+      "Function(lambda x, t: torch.nn.functional.smooth_l1_loss(x, t, beta=0.5))", {{3, 5}, {3, 5}},
+      [](const auto& x) { return smooth_l1_loss(x[0], x[1], {.beta = 0.5}); });
+  compare_with_torch<TestType>(
+      "Function(lambda x, t: torch.nn.functional.kl_div(x.log_softmax(-1), t.softmax(-1), "
+      "reduction='batchmean'))",
+      {{3, 5}, {3, 5}}, [](const auto& x) {
+        return kl_div(log_softmax(x[0]), softmax(x[1]), {.reduction = Reduction::sum}) / 3;
+      });
+}
+
+TEMPLATE_TEST_CASE("torch's cross entropies with weights and reductions", "[golden]", float,
+                   double) {
+  const std::vector<double> weights{0.5, 2, 1, 0, 3};
+  const Tokens targets({4}, {3, 0, -100, 4});
+  compare_with_torch<TestType>(
+      "Function(lambda x: torch.nn.functional.cross_entropy(x, torch.tensor([3, 0, -100, 4]), "
+      "torch.tensor([0.5, 2.0, 1.0, 0.0, 3.0]), label_smoothing=0.1))",
+      {{4, 5}}, [&](const auto& x) {
+        return cross_entropy(x[0], targets, {.label_smoothing = 0.1, .class_weights = weights});
+      });
+  compare_with_torch<TestType>(
+      "Function(lambda x: torch.nn.functional.cross_entropy(x, torch.tensor([3, 0, -100, 4]), "
+      "torch.tensor([0.5, 2.0, 1.0, 0.0, 3.0]), reduction='none'))",
+      {{4, 5}}, [&](const auto& x) {
+        return cross_entropy(x[0], targets,
+                             {.class_weights = weights, .reduction = Reduction::none});
+      });
+  compare_with_torch<TestType>(
+      "Function(lambda x, w: torch.nn.functional.cross_entropy(x @ w.T, "
+      "torch.tensor([3, 0, -100, 4]), torch.tensor([0.5, 2.0, 1.0, 0.0, 3.0]), reduction='sum'))",
+      {{4, 3}, {5, 3}}, [&](const auto& x) {
+        return linear_cross_entropy(x[0], x[1], targets,
+                                    {.class_weights = weights, .reduction = Reduction::sum});
+      });
+  compare_with_torch<TestType>(
+      "Function(lambda x: torch.nn.functional.binary_cross_entropy_with_logits(x, "
+      "torch.tensor([[0.0, 1, 0.25], [1, 1, 0]]).to(x), "
+      "pos_weight=torch.tensor([0.5, 2, 3]).to(x), reduction='sum'))",
+      {{2, 3}}, [](const auto& x) {
+        return binary_cross_entropy_with_logits(
+            x[0], Tensor<TestType>({2, 3}, {0, 1, 0.25, 1, 1, 0}),
+            {.pos_weight = {0.5, 2, 3}, .reduction = Reduction::sum});
+      });
+}
+
+TEMPLATE_TEST_CASE("torch.nn.functional.ctc_loss", "[golden]", float, double) {
+  const Tokens targets({4, 3}, {1, 1, 2, 4, 3, 0, 0, 0, 0, 2, 3, 2});
+  compare_with_torch<TestType>(
+      "Function(lambda x: torch.nn.functional.ctc_loss(x.log_softmax(-1).transpose(0, 1), "
+      "torch.tensor([[1, 1, 2], [4, 3, 0], [0, 0, 0], [2, 3, 2]]), [7, 5, 6, 3], [3, 2, 0, 3]))",
+      {{4, 7, 5}}, [&](const auto& x) {
+        return ctc_loss(log_softmax(x[0]), targets, {7, 5, 6, 3}, {3, 2, 0, 3});
+      });
+  compare_with_torch<TestType>(
+      "Function(lambda x: torch.nn.functional.ctc_loss(x.log_softmax(-1).transpose(0, 1), "
+      "torch.tensor([[1, 1, 2], [4, 3, 0], [0, 0, 0], [2, 3, 2]]), [3, 5, 6, 2], [3, 2, 0, 3], "
+      "reduction='none', zero_infinity=True))",
+      {{4, 7, 5}}, [&](const auto& x) {
+        return ctc_loss(log_softmax(x[0]), targets, {3, 5, 6, 2}, {3, 2, 0, 3},
+                        {.zero_infinity = true, .reduction = Reduction::none});
+      });
+}
+
+TEMPLATE_TEST_CASE("torch.nn.functional.embedding with padding", "[golden]", float, double) {
+  compare_with_torch<TestType>(
+      "Function(lambda w: torch.nn.functional.embedding(torch.tensor([[3, 1], [0, 1]]), w, 1))",
+      {{4, 3}}, [](const auto& x) {
+        return embedding(Tokens({2, 2}, {3, 1, 0, 1}), x[0], 1);
+      });
+}
+
 TEMPLATE_TEST_CASE("torch.Tensor.detach", "[golden]", float, double) {
   compare_with_torch<TestType>("Function(lambda x: x * (x * x).detach())", {{4, 5}},
                                [](const auto& x) { return x[0] * detach(x[0] * x[0]); });

@@ -47,6 +47,13 @@ def sinusoids(positions, size):
     return torch.where(column % 2 == 0, angle.sin(), angle.cos())
 
 
+def channels_last(convolution):
+    """A convolution of [batch, time, channels]."""
+    forward = convolution.forward
+    convolution.forward = lambda x: forward(x.transpose(1, 2)).transpose(1, 2)
+    return convolution
+
+
 class LearnedPositions(torch.nn.Module):
     """Adds a trained vector to each position, as GPT-2 does."""
 

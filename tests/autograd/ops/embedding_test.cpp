@@ -5,6 +5,7 @@
 #include "tests/autograd/gradient_table.hpp"
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
+#include "tests/compare.hpp"
 
 namespace weft {
 namespace {
@@ -42,6 +43,15 @@ TEMPLATE_TEST_CASE("embedding: a row's gradient is the sum over its tokens", "[a
   weight.zero_grad();
   tape.backward(embedding(Tokens({0}), tape.parameter(weight)), Tensor<TestType>({0, 2}));
   CHECK(elements(weight.grad()) == std::vector<TestType>(8, 0));
+}
+
+TEST_CASE("embedding: the row of the padding is read, and gets no gradient", "[autograd]") {
+  Parameter<double> weight(Tensor<double>({3, 1}, {1, 2, 3}));
+  Tape<double> tape;
+  const auto y = embedding(Tokens({4}, {2, 0, 1, 0}), tape.parameter(weight), 0);
+  CHECK(same(y.value(), Tensor<double>({4, 1}, {3, 1, 2, 1})));
+  tape.backward(y, Tensor<double>({4, 1}, {10, 20, 30, 40}));
+  CHECK(same(weight.grad(), Tensor<double>({3, 1}, {0, 30, 10})));
 }
 
 TEST_CASE("embedding: a token outside the vocabulary throws, naming its position", "[autograd]") {

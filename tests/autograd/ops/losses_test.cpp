@@ -72,6 +72,99 @@ TEMPLATE_TEST_CASE(
         Approx(std::exp(-20.0)));
 }
 
+TEMPLATE_TEST_CASE("losses: the losses of errors, computed by hand", "[autograd]", float, double) {
+  Tape<TestType> tape;
+  const auto x = tape.constant(Tensor<TestType>({4}, {1, 5, -3, 0}));
+  const auto t = tape.constant(Tensor<TestType>({4}, {0.5, 2, 1, 0}));  // errors 0.5, 3, -4, 0
+  constexpr auto none = Reduction::none;
+  using Values = std::vector<TestType>;
+  CHECK(elements(mse_loss(x, t, {.reduction = none}).value()) == Values{0.25, 9, 16, 0});
+  CHECK(elements(l1_loss(x, t, {.reduction = none}).value()) == Values{0.5, 3, 4, 0});
+  CHECK(elements(huber_loss(x, t, {.delta = 2, .reduction = none}).value()) ==
+        Values{0.125, 4, 6, 0});
+  CHECK(elements(smooth_l1_loss(x, t, {.beta = 2, .reduction = none}).value()) ==
+        Values{0.0625, 2, 3, 0});
+  CHECK(l1_loss(x, t).item() == TestType(7.5) / 4);
+  CHECK(l1_loss(x, t, {.reduction = Reduction::sum}).item() == TestType(7.5));
+}
+
+TEST_CASE("losses: a square that exceeds float's range does not, divided by their number",
+          "[autograd]") {
+  Tape<float> tape;
+  Tensor<float> x = Tensor<float>({100});
+  x.data()[50] = 3e19F;
+  const auto zeros = tape.constant(Tensor<float>({100}));
+  CHECK(mse_loss(tape.constant(x), zeros).item() == Approx(9e36));
+}
+
+TEST_CASE("losses: of no elements, the sum is 0 and the losses are empty", "[autograd]") {
+  Tape<float> tape;
+  const auto none = tape.constant(Tensor<float>({0, 3}));
+  CHECK(mse_loss(none, none, {.reduction = Reduction::sum}).item() == 0.0F);
+  CHECK(l1_loss(none, none, {.reduction = Reduction::none}).shape() == Shape{0, 3});
+  CHECK(
+      binary_cross_entropy_with_logits(none, none.value(), {.reduction = Reduction::sum}).item() ==
+      0.0F);
+}
+
+TEMPLATE_TEST_CASE("KL divergence: values computed by hand", "[autograd]", float, double) {
+  Tape<TestType> tape;
+  const auto x = tape.constant(Tensor<TestType>({2, 2}, {-1, -2, -3, -4}));
+  const auto t = tape.constant(Tensor<TestType>({2, 2}, {0.5, 0.5, 0, 1}));
+  // 0.5 (log 0.5 + 1), 0.5 (log 0.5 + 2), 0, 1 (log 1 + 4)
+  CHECK(kl_div(x, t, {.reduction = Reduction::sum}).item() == Approx(std::log(0.5) + 5.5));
+  const auto impossible =
+      tape.constant(Tensor<TestType>::full({2, 2}, -std::numeric_limits<TestType>::infinity()));
+  CHECK(kl_div(impossible, t, {.reduction = Reduction::none}).value()(1, 0) == 0);
+}
+
+TEST_CASE("cross entropy: class weights, computed by hand", "[autograd]") {
+  Tape<double> tape;
+  const Tensor<double> logits({2, 3}, {1, 2, 3, 0, 0, 0});
+  Parameter<double> parameter(logits);
+  const auto x = [&] { return tape.parameter(parameter); };
+  const std::vector<double> weights{2, 0, 0.5};
+  const double two = 0.4076059644, three = std::log(3.0);
+  CHECK(cross_entropy(x(), Tokens({2}, {2, 0}), {.class_weights = weights}).item() ==
+        Approx((0.5 * two + 2 * three) / 2.5));
+  CHECK(elements(tape.label_counts().size() == 1
+                     ? Tensor<double>({1}, {tape.label_counts().front()})
+                     : Tensor<double>()) == std::vector{2.5});
+  const auto losses = cross_entropy(x(), Tokens({2}, {2, 0}),
+                                    {.class_weights = weights, .reduction = Reduction::none});
+  CHECK(losses.value()(0) == Approx(0.5 * two));
+  CHECK(losses.value()(1) == Approx(2 * three));
+  // A weight of 0 leaves a target out, and a pass without weights has a loss of 0.
+  CHECK(cross_entropy(x(), Tokens({2}, {1, 1}), {.class_weights = weights}).item() == 0.0);
+  CHECK(cross_entropy(x(), Tokens({2}, {2, -100}), {.reduction = Reduction::sum}).item() ==
+        Approx(two));
+  const auto ignored =
+      cross_entropy(x(), Tokens({2}, {-100, 0}), {.reduction = Reduction::none}).value();
+  CHECK(ignored(0) == 0.0);
+  CHECK(ignored(1) == Approx(three));
+}
+
+TEST_CASE("losses: options out of range throw", "[autograd]") {
+  Tape<float> tape;
+  const auto x = tape.constant(Tensor<float>({2, 3})), t = tape.constant(Tensor<float>({2, 3}));
+  CHECK_THROWS_WITH(huber_loss(x, t, {.delta = 0}),
+                    "huber_loss: delta: expected a finite number > 0, got 0");
+  CHECK_THROWS_AS(smooth_l1_loss(x, t, {.beta = -1}), ValueError);
+  CHECK_THROWS_WITH(kl_div(x, tape.constant(Tensor<float>::full({2, 3}, -1.0F))),
+                    "kl_div: target at [0, 0]: expected a probability, got -1");
+  CHECK_THROWS_WITH(binary_cross_entropy_with_logits(x, t.value(), {.pos_weight = {1, 2}}),
+                    "binary_cross_entropy_with_logits: pos_weight: expected 1 weight or 3, got 2");
+  CHECK_THROWS_AS(binary_cross_entropy_with_logits(x, t.value(), {.pos_weight = {-1}}), ValueError);
+  const Tokens targets({2}, {0, 1});
+  CHECK_THROWS_WITH(cross_entropy(x, targets, {.class_weights = {1, 2}}),
+                    "cross_entropy: class_weights: expected 3 weights, got 2");
+  CHECK_THROWS_AS(cross_entropy(x, targets, {.class_weights = {1, 2, -1}}), ValueError);
+  CHECK_THROWS_AS(cross_entropy(x, targets, {.reduction = Reduction::sum, .divisor = 2.0}),
+                  ValueError);
+  CHECK_THROWS_WITH(linear_cross_entropy(x, t, targets, {.reduction = Reduction::none}),
+                    "linear_cross_entropy: reduction: expected Reduction::mean or sum, got none");
+}
+
 TEST_CASE("losses: different shapes, empty tensors and invalid targets throw", "[autograd]") {
   Tape<float> tape;
   const auto x = tape.constant(Tensor<float>({2, 3})), none = tape.constant(Tensor<float>({0, 3}));
@@ -100,9 +193,14 @@ TEST_CASE("losses: the same bits on 1, 2, 3 and 8 threads", "[autograd]") {
     x.zero_grad();
     const auto square = mse_loss(tape.parameter(x), tape.constant(target));
     tape.backward(square);
-    const auto binary = binary_cross_entropy_with_logits(tape.parameter(x), target);
+    const auto binary =
+        binary_cross_entropy_with_logits(tape.parameter(x), target, {.pos_weight = {3}});
     tape.backward(binary);
-    return std::vector<Tensor<float>>{square.value(), binary.value(), x.grad().clone()};
+    const auto absolute =
+        l1_loss(tape.parameter(x), tape.constant(target), {.reduction = Reduction::none});
+    tape.backward(absolute, target);
+    return std::vector<Tensor<float>>{square.value(), binary.value(), absolute.value(),
+                                      x.grad().clone()};
   });
 }
 
@@ -125,6 +223,13 @@ Tensor<T> random_shares(const Shape& shape) {
 
 Tensor<double> targets_for(const Var<double>& x) { return random_shares<double>(x.shape()); }
 Tensor<float> targets_for(const Var<float>& x) { return random_shares<float>(x.shape()); }
+
+// 0.5, 1, 1.5, … for each class.
+std::vector<double> weights_for(const auto& x) {
+  std::vector<double> weights;
+  for (Index c = 0; c < x.shape()[-1]; ++c) weights.push_back(0.5 * static_cast<double>(c + 1));
+  return weights;
+}
 
 std::vector<GradientCase> gradient_rows() {
   return {
@@ -157,6 +262,58 @@ std::vector<GradientCase> gradient_rows() {
          Tokens targets(x[0].shape().without(-1));
          targets.fill(-100);
          return cross_entropy(x[0], targets);
+       }},
+      {"cross_entropy",
+       "with class weights and label smoothing",
+       {{3, 4}},
+       {{300, 20}},
+       [](const auto& x) {
+         return cross_entropy(x[0], random_targets(x[0].shape(), -100),
+                              {.label_smoothing = 0.1, .class_weights = weights_for(x[0])});
+       }},
+      {"cross_entropy",
+       "the losses themselves, with class weights",
+       {{3, 4}},
+       {{300, 20}},
+       [](const auto& x) {
+         return cross_entropy(x[0], random_targets(x[0].shape(), -100),
+                              {.class_weights = weights_for(x[0]), .reduction = Reduction::none});
+       }},
+      {"l1_loss",
+       "prediction and target",
+       {distinct({2, 3}), {Tensor<double>({2, 3})}},
+       {distinct({200, 250}), {Tensor<double>({200, 250})}},
+       [](const auto& x) { return l1_loss(x[0], x[1]); }},
+      {"mse_loss",
+       "the losses themselves",
+       {{2, 3}, {2, 3}},
+       {{200, 250}, {200, 250}},
+       [](const auto& x) { return mse_loss(x[0], x[1], {.reduction = Reduction::none}); }},
+      {"huber_loss",
+       "prediction and target, the sum",
+       {{4, 3}, {4, 3}},
+       {{200, 250}, {200, 250}},
+       [](const auto& x) {
+         return huber_loss(x[0], x[1], {.delta = 0.7, .reduction = Reduction::sum});
+       }},
+      {"smooth_l1_loss",
+       "prediction and target",
+       {{4, 3}, {4, 3}},
+       {{200, 250}, {200, 250}},
+       [](const auto& x) { return smooth_l1_loss(x[0], x[1], {.beta = 0.7}); }},
+      {"kl_div",
+       "log-probabilities and targets",
+       {{2, 3}, positive({2, 3})},
+       {{200, 250}, positive({200, 250})},
+       [](const auto& x) { return kl_div(x[0], x[1], {.reduction = Reduction::none}); }},
+      {"binary_cross_entropy_with_logits",
+       "a weight for each class, the losses themselves",
+       {{2, 3}},
+       {{60, 80}},
+       [](const auto& x) {
+         return binary_cross_entropy_with_logits(
+             x[0], targets_for(x[0]),
+             {.pos_weight = weights_for(x[0]), .reduction = Reduction::none});
        }},
       {"mse_loss",
        "prediction and target",
