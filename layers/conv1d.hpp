@@ -28,21 +28,25 @@ struct Conv1dOptions {
   std::variant<Index, Padding> padding = 0;
   // The distance between consecutive positions of a window.
   Index dilation = 1;
+  // The number of groups of channels: the outputs of a group depend only on the inputs of the same
+  // group. As many groups as input channels make a depthwise convolution. Must divide in_channels
+  // and out_channels.
+  Index groups = 1;
   bool bias = true;  // whether to add a bias
 };
 
 // A convolution over time (torch.nn.Conv1d), where p is the padding at the start:
 //   y_t = bias + Σ_j weight_j · x_{t · stride + j · dilation - p}
 // The input is [batch, time, channels], whereas torch.nn.Conv1d takes [batch, channels, time].
-// Weight and bias have the shapes and initialization of PyTorch: uniform over ±1/√(in_channels ·
-// kernel_size).
+// Weight and bias have the shapes and initialization of PyTorch: uniform over ±1/√(in_channels /
+// groups · kernel_size).
 //   Conv1d conv({.in_channels = 8, .out_channels = 16, .kernel_size = 3, .padding = 1}, random);
 //   Var y = conv(x);  // x [2, 5, 8], y [2, 5, 16]
 template <class T = float>
 struct WEFT_API Conv1d : Module<T> {
-  // Throws ValueError unless sizes, stride and dilation are > 0 and the padding is ≥ 0, and for
-  // Padding::same with a stride other than 1. Throws ShapeError for sizes that exceed the limits of
-  // a Shape.
+  // Throws ValueError unless sizes, stride, dilation and groups are > 0, the groups divide both
+  // numbers of channels, and the padding is ≥ 0, and for Padding::same with a stride other than 1.
+  // Throws ShapeError for sizes that exceed the limits of a Shape.
   Conv1d(const Conv1dOptions& options, Random& random);
 
   // Maps x [batch, time, in_channels] to [batch, windows, out_channels], where windows = ⌊(time +
@@ -55,8 +59,9 @@ struct WEFT_API Conv1d : Module<T> {
 
   void members(Members<T>& members) const override;
 
-  Parameter<T> weight;               // [out_channels, in_channels, kernel_size]
+  Parameter<T> weight;               // [out_channels, in_channels / groups, kernel_size]
   std::optional<Parameter<T>> bias;  // [out_channels]
+  Index groups;                      // see Conv1dOptions
   UnfoldOptions window;              // the size, stride, dilation and padding of a window
 };
 

@@ -1,6 +1,8 @@
 // Embedding: a learned vector for every token.
 #pragma once
 
+#include <optional>
+
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/random.hpp"
 #include "weft/autograd/tape.hpp"
@@ -16,6 +18,8 @@ struct EmbeddingOptions {
   // The standard deviation of the normal distribution, of mean 0, from which the vectors are
   // initialized: 1 in PyTorch, 0.02 in GPT-2.
   double standard_deviation = 1.0;
+  // The token of padding: its vector is initialized with zeros and gets no gradient.
+  std::optional<TokenId> padding_idx = {};
 };
 
 // `y_i = weight[tokens_i]`: looks up a learned vector for every token (torch.nn.Embedding).
@@ -23,7 +27,8 @@ struct EmbeddingOptions {
 //   Var y = embedding(tape, tokens);  // tokens [2, 5], y [2, 5, 8]
 template <class T = float>
 struct WEFT_API Embedding : Module<T> {
-  // Throws ValueError unless both sizes are > 0 and the standard deviation is finite and ≥ 0.
+  // Throws ValueError unless both sizes are > 0, the standard deviation is finite and ≥ 0, and
+  // padding_idx is in [0, num_embeddings).
   Embedding(const EmbeddingOptions& options, Random& random);
 
   // Returns the vectors [..., embedding_dim] of tokens [...]. Throws ValueError for a token that is
@@ -32,7 +37,8 @@ struct WEFT_API Embedding : Module<T> {
 
   void members(Members<T>& members) const override;
 
-  Parameter<T> weight;  // [num_embeddings, embedding_dim]
+  Parameter<T> weight;                 // [num_embeddings, embedding_dim]
+  std::optional<TokenId> padding_idx;  // see EmbeddingOptions
 };
 
 extern template struct Embedding<float>;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "weft/autograd/ops/dropout.hpp"
 #include "weft/autograd/ops/linear.hpp"
 #include "weft/autograd/ops/matmul.hpp"
 #include "weft/autograd/ops/recurrence.hpp"
@@ -16,11 +17,16 @@ namespace weft {
 template <class T>
 RecurrentLayers<T>::RecurrentLayers(const char* type, Index gates, Recurrence recurrence,
                                     const RecurrentOptions& options, Random& random)
-    : type_(type), recurrence_(recurrence), bidirectional_(options.bidirectional) {
+    : type_(type),
+      recurrence_(recurrence),
+      bidirectional_(options.bidirectional),
+      dropout_(options.dropout) {
   const std::string name = type;
   check_positive(name + ": input_size", options.input_size);
   check_positive(name + ": num_hiddens", options.num_hiddens);
   check_positive(name + ": num_layers", options.num_layers);
+  if (!(dropout_ >= 0.0 && dropout_ <= 1.0))
+    fail<ValueError>(name + ": dropout", "0 ≤ dropout ≤ 1", dropout_);
   const double bound = 1.0 / std::sqrt(static_cast<double>(options.num_hiddens));
   const auto parameter = [&](const Shape& shape) {
     return Parameter<T>(random.uniform_tensor<T>(shape, -bound, bound));
@@ -75,6 +81,7 @@ RecurrentResult<T> RecurrentLayers<T>::run(const Var<T>& x, const ValidLens& val
   for (Index i = 0; i < count; ++i) {
     const Layer& layer = layers[static_cast<std::size_t>(i)];
     const bool reverse = i % directions == 1;
+    if (dropout_ > 0.0 && i > 0 && !reverse) states = dropout(states, dropout_);
     const Var<T> first = initial ? reshape(slice(*initial, 0, i, i + 1), {batch, state_size})
                                  : tape.constant(x.tape().zeros({batch, state_size}));
     const Var<T> inputs = linear(reverse ? reverse_sequences(states, valid_lens) : states,
@@ -102,9 +109,9 @@ void RecurrentLayers<T>::members(Members<T>& members) const {
   } else {
     const Index input_size = layers.front().weight_ih.shape()[1];
     const Index size = layers.front().weight_hh.shape()[1];
-    members.type(type_,
-                 str_cat(input_size, ", ", size, ", num_layers=", layers.size() / directions,
-                         ", batch_first=True", bidirectional_ ? ", bidirectional=True" : ""));
+    members.type(type_, str_cat(input_size, ", ", size, ", num_layers=", layers.size() / directions,
+                                ", batch_first=True", bidirectional_ ? ", bidirectional=True" : "",
+                                dropout_ > 0.0 ? str_cat(", dropout=", dropout_) : ""));
   }
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const std::string suffix = str_cat("_l", i / directions, i % directions == 1 ? "_reverse" : "");

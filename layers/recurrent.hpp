@@ -22,6 +22,9 @@ struct RecurrentOptions {
   // Whether each layer also reads the sequences in reverse, with separate parameters. Its states
   // are those of both directions, concatenated.
   bool bidirectional = false;
+  // The probability of dropping an element of the states that a layer passes to the layer above it
+  // during training, 0 ≤ dropout ≤ 1.
+  double dropout = 0.0;
 };
 
 // The result of RNN and GRU.
@@ -76,7 +79,7 @@ struct WEFT_API RecurrentLayers : Module<T> {
   // The recurrence of one layer in one direction, such as gru_recurrence.
   using Recurrence = Var<T> (*)(const Var<T>& inputs, const Var<T>& weight, const Var<T>& bias,
                                 const Var<T>& initial, const ValidLens& valid_lens);
-  // `type` is the layer's name. Throws ValueError unless all sizes are > 0.
+  // `type` is the layer's name. Throws ValueError unless all sizes are > 0 and 0 ≤ dropout ≤ 1.
   RecurrentLayers(const char* type, Index gates, Recurrence recurrence,
                   const RecurrentOptions& options, Random& random);
 
@@ -93,6 +96,7 @@ struct WEFT_API RecurrentLayers : Module<T> {
   const char* type_;
   Recurrence recurrence_;
   bool bidirectional_;
+  double dropout_;
 };
 
 // A recurrent layer with the activation tanh (Elman, 1990; torch.nn.RNN):
@@ -102,7 +106,7 @@ struct WEFT_API RecurrentLayers : Module<T> {
 //   const auto [states, final_states] = rnn(x);  // x [2, 5, 3]: states [2, 5, 8], final [1, 2, 8]
 template <class T = float>
 struct WEFT_API RNN : RecurrentLayers<T> {
-  // Throws ValueError unless all sizes are > 0.
+  // Throws ValueError unless all sizes are > 0 and 0 ≤ dropout ≤ 1.
   RNN(const RecurrentOptions& options, Random& random);
 };
 
@@ -114,7 +118,7 @@ struct WEFT_API RNN : RecurrentLayers<T> {
 //   const auto [states, final_states] = gru(x);  // x [2, 5, 3]: states [2, 5, 8], final [2, 2, 8]
 template <class T = float>
 struct WEFT_API GRU : RecurrentLayers<T> {
-  // Throws ValueError unless all sizes are > 0.
+  // Throws ValueError unless all sizes are > 0 and 0 ≤ dropout ≤ 1.
   GRU(const RecurrentOptions& options, Random& random);
 };
 
@@ -126,7 +130,7 @@ struct WEFT_API GRU : RecurrentLayers<T> {
 //   const auto [states, final_states, final_cells] = lstm(x);  // x [2, 5, 3]: states [2, 5, 16]
 template <class T = float>
 struct WEFT_API LSTM : RecurrentLayers<T> {
-  // Throws ValueError unless all sizes are > 0.
+  // Throws ValueError unless all sizes are > 0 and 0 ≤ dropout ≤ 1.
   LSTM(const RecurrentOptions& options, Random& random);
 
   // Computes the states as RecurrentLayers does, along with the cells. `initial_cells` has the

@@ -119,6 +119,18 @@ Var<T> Gpt<T>::logits(const Var<T>& states) const {
 }
 
 template <class T>
+void Gpt<T>::untie() {
+  if (output) return;
+  Random unused(0);
+  output.emplace(LinearOptions{.in_features = options.num_hiddens,
+                               .out_features = options.vocabulary_size,
+                               .bias = false},
+                 unused);
+  output->weight = Parameter<T>(tokens.weight.value().clone());
+  options.tied = false;
+}
+
+template <class T>
 std::optional<ModelDescription> Gpt<T>::description() const {
   return ModelDescription{"Gpt", option_values(options)};
 }

@@ -135,6 +135,11 @@ struct WEFT_API Gpt : Module<T> {
     return blocks.make_cache(num_sequences, capacity);
   }
 
+  // If the output layer is tied, makes it a layer of its own with the weight of the token
+  // embedding, and sets GptOptions::tied to false. An adapter can then be added to the layer
+  // "output" alone (see `add_lora`).
+  void untie();
+
   void members(Members<T>& members) const override;
   // Returns "Gpt" and the options.
   std::optional<ModelDescription> description() const override;

@@ -3,6 +3,7 @@
 #include <weft/layers.hpp>
 #include "tests/catch.hpp"
 #include "tests/golden/layer_case.hpp"
+#include "tests/golden/torch_row.hpp"
 
 using namespace weft;
 
@@ -104,6 +105,25 @@ TEMPLATE_TEST_CASE("torch.nn.Conv1d", "[golden][Conv1d]", float, double) {
   all.dilation = 2;
   all.bias = false;
   check_convolution<TestType>("all", all);
+}
+
+TEMPLATE_TEST_CASE("torch.nn.Conv1d, in groups", "[golden]", float, double) {
+  Random random(1);
+  Conv1d<TestType> groups({.in_channels = 4,
+                           .out_channels = 6,
+                           .kernel_size = 3,
+                           .stride = 2,
+                           .padding = 1,
+                           .groups = 2},
+                          random);
+  golden::compare_with_torch<TestType>(
+      "channels_last(torch.nn.Conv1d(4, 6, 3, stride=2, padding=1, groups=2))", {{2, 7, 4}}, groups,
+      [&](const auto& x) { return groups(x[0]); });
+  Conv1d<TestType> depthwise(
+      {.in_channels = 4, .out_channels = 4, .kernel_size = 2, .groups = 4, .bias = false}, random);
+  golden::compare_with_torch<TestType>(
+      "channels_last(torch.nn.Conv1d(4, 4, 2, groups=4, bias=False))", {{2, 7, 4}}, depthwise,
+      [&](const auto& x) { return depthwise(x[0]); });
 }
 
 TEMPLATE_TEST_CASE("torch.nn.Conv1d, with output as long as the input", "[golden]", float, double) {

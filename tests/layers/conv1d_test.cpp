@@ -80,6 +80,19 @@ TEST_CASE(
                  "Conv1d(20, 50, kernel_size=5, stride=1, padding=(0, 0), dilation=1, bias=True)"));
 }
 
+TEST_CASE("convolution: the outputs of a group depend on the inputs of the group", "[layers]") {
+  Random random(1);
+  Conv1d layer({.in_channels = 4, .out_channels = 2, .kernel_size = 1, .groups = 2}, random);
+  layer.weight.set_value(Tensor<float>({2, 2, 1}, {1, 10, 100, 1000}));
+  layer.bias->set_value(Tensor<float>({2}, {0.5F, 0}));
+  Tape tape;
+  const Var x = tape.constant(Tensor<float>({1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}));
+  CHECK(same(layer(x).value(), Tensor<float>({1, 2, 2}, {21.5F, 4300, 65.5F, 8700})));
+  CHECK(contains(str_cat(layer),
+                 "Conv1d(4, 2, kernel_size=1, stride=1, padding=(0, 0), "
+                 "dilation=1, groups=2, bias=True)"));
+}
+
 TEST_CASE("conv1d: sizes larger than a shape can be throw", "[layers]") {
   Random random(1);
   constexpr Index huge = Index{1} << 62;
@@ -114,6 +127,9 @@ TEST_CASE("convolution: invalid arguments throw", "[layers]") {
   CHECK(message([](auto& o) { o.stride = 0; }) == "Conv1d: stride: expected a number > 0, got 0");
   CHECK(message([](auto& o) { o.dilation = 0; }) ==
         "Conv1d: dilation: expected a number > 0, got 0");
+  CHECK(message([](auto& o) { o.groups = 0; }) == "Conv1d: groups: expected a number > 0, got 0");
+  CHECK(message([](auto& o) { o.groups = 2; }) ==
+        "Conv1d: groups: expected a divisor of 2 and 3, got 2");
   CHECK(message([](auto& o) { o.padding = -1; }) ==
         "Conv1d: padding: expected a number of zeros ≥ 0, got -1");
   CHECK(message([](auto& o) {

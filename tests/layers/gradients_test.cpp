@@ -234,6 +234,15 @@ TEST_CASE("gradients: LSTM", "[layers][gradients][LSTM]") {
       });
 }
 
+TEST_CASE("gradients: convolution in groups", "[layers]") {
+  Random random(1);
+  Conv1d<double> layer(
+      {.in_channels = 4, .out_channels = 6, .kernel_size = 3, .padding = 1, .groups = 2}, random);
+  check_gradients(layer, {{2, 6, 4}}, [&](Tape<double>&, const Vars& x) {
+    return layer(x[0], ValidLens{2, 5});
+  });
+}
+
 TEST_CASE("gradients: convolution", "[layers][gradients][Conv1d]") {
   Random random(1);
   Conv1d<double> layer({.in_channels = 3,

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/layers/freeze.hpp>
@@ -126,6 +128,31 @@ TEST_CASE("lora: merged, the model is the same without adapters; removed, it is 
   CHECK(logits_of(model) == adapted);
   CHECK(remove_lora(model) == 4);
   CHECK(logits_of(model) == before);
+}
+
+TEST_CASE("lora: the output layer of a tied model is adapted alone, after it is untied",
+          "[layers]") {
+  auto model = small_gpt<double>();
+  REQUIRE(model.options.tied);
+  const auto before = logits_of(model);
+  Random random(2);
+  const auto is_output = [](const std::string& name) { return name == "output"; };
+  CHECK_THROWS_AS(add_lora<double>(model, {.rank = 2}, is_output, random), ValueError);
+  model.untie();
+  model.untie();
+  CHECK_FALSE(model.options.tied);
+  CHECK(logits_of(model) == before);
+  CHECK(add_lora<double>(model, {.rank = 2}, is_output, random) == 1);
+  CHECK(logits_of(model) == before);
+  const Tensor<double> embedding = model.tokens.weight.value().clone();
+  auto& lora = dynamic_cast<Lora<double>&>(*model.output->map);
+  lora.b.set_value(random.normal_tensor<double>(lora.b.shape()));
+  const auto adapted = logits_of(model);
+  CHECK(adapted != before);
+  CHECK(merge_lora(model) == 1);
+  for (std::size_t i = 0; const double logit : logits_of(model))
+    CHECK(logit == Approx(adapted[i++]).margin(1e-12));
+  CHECK(std::ranges::equal(model.tokens.weight.value(), embedding));
 }
 
 TEST_CASE("lora: options and names that are wrong", "[layers]") {

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include <weft/autograd/ops/arithmetic.hpp>
+#include <weft/autograd/ops/dropout.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
 #include <weft/autograd/ops/recurrence.hpp>
 #include <weft/autograd/ops/reductions.hpp>
@@ -152,6 +153,32 @@ TEST_CASE("recurrent layers: parameters are named, shaped and printed as PyTorch
   CHECK(of_both[12].parameter->shape() == Shape{16, 8});
   RNN simple({.input_size = 3, .num_hiddens = 4}, random);
   CHECK(contains(str_cat(simple), "RNN(3, 4, num_layers=1, batch_first=True)"));
+}
+
+TEST_CASE("recurrent layers: dropout is applied between the layers, during training only",
+          "[layers]") {
+  Random random(1);
+  RecurrentOptions of_stack = options;
+  of_stack.bidirectional = true;
+  of_stack.dropout = 0.5;
+  const GRU<double> stack(of_stack, random);
+  CHECK(contains(str_cat(stack), "bidirectional=True, dropout=0.5)"));
+  // The layers, one by one.
+  GRU<double> first({.input_size = 3, .num_hiddens = 4, .bidirectional = true}, random);
+  GRU<double> second({.input_size = 8, .num_hiddens = 4, .bidirectional = true}, random);
+  first.layers = {stack.layers[0], stack.layers[1]};
+  second.layers = {stack.layers[2], stack.layers[3]};
+  const auto values = random.normal_tensor<double>({2, 7, 3});
+  const ValidLens lengths{7, 4};
+  for (const bool training : {true, false}) {
+    Tape<double> tape({.training = training, .seed = 3}), other({.training = training, .seed = 3});
+    const Var<double> between = dropout(first(other.constant(values), lengths).states, 0.5);
+    const auto result = stack(tape.constant(values), lengths);
+    CHECK(same(result.states.value(), second(between, lengths).states.value()));
+  }
+  of_stack.dropout = 1.5;
+  CHECK(message_of<ValueError>([&] { GRU<double>(of_stack, random); }) ==
+        "GRU: dropout: expected 0 ≤ dropout ≤ 1, got 1.5");
 }
 
 TEST_CASE("recurrent layers: invalid arguments throw", "[layers]") {

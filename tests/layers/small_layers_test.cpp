@@ -9,6 +9,7 @@
 #include <weft/layers/embedding.hpp>
 #include <weft/layers/feed_forward.hpp>
 #include <weft/layers/norm.hpp>
+#include <weft/layers/summary.hpp>
 #include "tests/catch.hpp"
 #include "tests/compare.hpp"
 #include "tests/messages.hpp"
@@ -59,6 +60,22 @@ TEST_CASE("embedding layer: initialized with the given standard deviation", "[la
   };
   CHECK(std::abs(deviation(Embedding<double>({100, 50}, random)) - 1.0) < 0.03);
   CHECK(std::abs(deviation(Embedding<double>({100, 50, 0.02}, random)) - 0.02) < 0.0006);
+}
+
+TEST_CASE("embedding layer: the vector of the padding is zeros and is not trained", "[layers]") {
+  Random random(1);
+  Embedding layer({.num_embeddings = 3, .embedding_dim = 2, .padding_idx = 1}, random);
+  Tape tape;
+  const Var y = layer(tape, Tokens({3}, {0, 1, 2}));
+  CHECK(y.value()(0, 0) != 0.0F);
+  CHECK(y.value()(1, 0) == 0.0F);
+  CHECK(y.value()(1, 1) == 0.0F);
+  tape.backward(y, Tensor<float>::full({3, 2}, 1.0F));
+  CHECK(same(layer.weight.grad(), Tensor<float>({3, 2}, {1, 1, 0, 0, 1, 1})));
+  CHECK(contains(str_cat(layer), "Embedding(3, 2, padding_idx=1)"));
+  CHECK(message_of<ValueError>([&] {
+          Embedding({.num_embeddings = 3, .embedding_dim = 2, .padding_idx = 3}, random);
+        }) == "Embedding: padding_idx: expected an id from 0 to 2, got 3");
 }
 
 TEST_CASE("embedding layer: invalid arguments throw", "[layers]") {
