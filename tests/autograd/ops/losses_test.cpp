@@ -41,6 +41,17 @@ TEMPLATE_TEST_CASE("binary cross entropy: values computed by hand", "[autograd]"
   CHECK(binary_cross_entropy_with_logits(logits, targets).item() == Approx(expected));
 }
 
+TEMPLATE_TEST_CASE("binary cross entropy: a weight for each class, computed by hand", "[autograd]",
+                   float, double) {
+  Tape<TestType> tape;
+  const auto losses = binary_cross_entropy_with_logits(
+      tape.constant(Tensor<TestType>({2, 2})), Tensor<TestType>({2, 2}, {1, 1, 0, 0.5}),
+      {.pos_weight = {2, 3}, .reduction = Reduction::none});
+  const double half = std::log(2.0);
+  for (Index i = 0; const double weight : {2.0, 3.0, 1.0, 2.0})
+    CHECK(losses.value().data()[i++] == Approx(weight * half));
+}
+
 TEMPLATE_TEST_CASE("binary cross entropy: gradients computed by hand", "[autograd]", float,
                    double) {
   Parameter<TestType> logits(Tensor<TestType>({2}, {0, static_cast<TestType>(std::log(3.0))}));
