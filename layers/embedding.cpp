@@ -15,8 +15,7 @@ Embedding<T>::Embedding(const EmbeddingOptions& options, Random& random)
   check_finite_non_negative("Embedding: standard_deviation", options.standard_deviation);
   const Index count = options.num_embeddings, size = options.embedding_dim;
   if (padding_idx && (*padding_idx < 0 || *padding_idx >= count))
-    fail<ValueError>("Embedding: padding_idx", str_cat("an id from 0 to ", count - 1),
-                     *padding_idx);
+    fail<ValueError>("Embedding: padding_idx", "an id from " + index_range(count), *padding_idx);
   Tensor<T> vectors = random.normal_tensor<T>({count, size}, 0.0, options.standard_deviation);
   if (padding_idx) std::fill_n(vectors.data() + *padding_idx * size, size, T{0});
   weight = Parameter<T>(std::move(vectors));

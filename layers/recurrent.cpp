@@ -25,8 +25,7 @@ RecurrentLayers<T>::RecurrentLayers(const char* type, Index gates, Recurrence re
   check_positive(name + ": input_size", options.input_size);
   check_positive(name + ": num_hiddens", options.num_hiddens);
   check_positive(name + ": num_layers", options.num_layers);
-  if (!(dropout_ >= 0.0 && dropout_ <= 1.0))
-    fail<ValueError>(name + ": dropout", "0 ≤ dropout ≤ 1", dropout_);
+  check_probability(name + ": dropout", dropout_);
   const double bound = 1.0 / std::sqrt(static_cast<double>(options.num_hiddens));
   const auto parameter = [&](const Shape& shape) {
     return Parameter<T>(random.uniform_tensor<T>(shape, -bound, bound));

@@ -7,6 +7,7 @@
 
 #include "weft/autograd/operation.hpp"
 #include "weft/autograd/ops/linear.hpp"
+#include "autograd/internal/checks.hpp"
 #include "autograd/kernels/arrays.hpp"
 #include "autograd/kernels/softmax_rows.hpp"
 
@@ -35,8 +36,7 @@ double checked_divisor(Tape<T>& tape, const Shape& logits, const Tokens& targets
   if (!weights.empty() && std::ssize(weights) != classes)
     fail<ValueError>("cross_entropy: class_weights", str_cat(classes, " weights"), weights.size());
   for (const double weight : weights)
-    if (!(weight >= 0.0 && std::isfinite(weight)))
-      fail<ValueError>("cross_entropy: class_weights", "finite numbers ≥ 0", weight);
+    check_finite_non_negative<T>("cross_entropy: class_weights", weight);
   double counted = 0.0;
   for (Index i = 0; i < targets.size(); ++i) {
     const TokenId target = targets.data()[i];
@@ -56,10 +56,10 @@ double checked_divisor(Tape<T>& tape, const Shape& logits, const Tokens& targets
 
 }  // namespace
 
-// Forward:  l_i = (1 - ε) w[t_i] (log s_i + m_i - x_i[t_i]) + ε mean_c w[c] (log s_i + m_i -
-// x_i[c])
-//           for rows that are not ignored, and loss = Σ_i l_i / D, or l, with m_i = max_c x_i[c],
-//           s_i = Σ_c exp(x_i[c] - m_i), ε the smoothing, w the weights and D the divisor.
+// Forward:  l_i = (1 - ε) w[t_i] (log s_i + m_i - x_i[t_i])
+//               + ε mean_c w[c] (log s_i + m_i - x_i[c]) for rows that are not ignored, and
+//           loss = Σ_i l_i / D, or l, with m_i = max_c x_i[c], s_i = Σ_c exp(x_i[c] - m_i), ε the
+//           smoothing, w the weights and D the divisor.
 // Backward: dx_i[c] = (a_i exp(x_i[c] - m_i) / s_i - (1 - ε) w[t_i] [c = t_i] - ε w[c] / classes)
 //           dy / D with a_i = (1 - ε) w[t_i] + ε mean_c w[c], so only x, m and 1 / s are kept.
 template <class T>
@@ -169,7 +169,8 @@ Var<T> linear_cross_entropy(const Var<T>& x, const Var<T>& weight, const Tokens&
     fail<ShapeError>("linear_cross_entropy", "input [..., in] and weight [classes, in]",
                      str_cat(x.shape(), " and ", weight.shape()));
   if (options.reduction == Reduction::none)
-    fail<ValueError>("linear_cross_entropy: reduction", "Reduction::mean or sum", "none");
+    fail<ValueError>("linear_cross_entropy: reduction", "Reduction::mean or Reduction::sum",
+                     "Reduction::none");
   CrossEntropyOptions of_strip = options;
   of_strip.divisor = checked_divisor(tape, x.shape().with(-1, weight.shape()[0]), targets, options);
   of_strip.reduction = Reduction::mean;

@@ -1,5 +1,6 @@
 #include "weft/autograd/ops/losses.hpp"
 
+#include "autograd/internal/checks.hpp"
 #include "autograd/kernels/arrays.hpp"
 #include "autograd/ops/internal/activation_functions.hpp"
 
@@ -14,14 +15,6 @@ void check_targets(const char* operation, const Tensor<T>& targets, const char* 
     if (const T t = targets.data()[i]; !(t >= least && t <= most))
       fail<ValueError>(str_cat(operation, ": target at ", targets.shape().position(i)), expected,
                        t);
-}
-
-// Throws ValueError unless a length at which a loss becomes linear is > 0.
-template <class T>
-T checked_length(const char* what, double length) {
-  if (!(length > 0.0 && std::isfinite(length)))
-    fail<ValueError>(what, "a finite number > 0", length);
-  return static_cast<T>(length);
 }
 
 // Records the reduced losses l = value(x, t, constants...) of x and the targets t. `slope` and
@@ -90,6 +83,23 @@ Var<T> error_losses(const char* name, Reduction reduction, const Var<T>& predict
       [slope](const auto& x, const auto& t) { return -slope(x - t); });
 }
 
+// l = f m (|d| - m / 2), m = min(|d|, length); dl / dd = f d between -f length and f length. Throws
+// ValueError, naming `option`, unless length > 0.
+template <class T>
+Var<T> huber_losses(const char* name, const char* option, double length, double factor,
+                    Reduction reduction, const Var<T>& prediction, const Var<T>& target) {
+  if (!(length > 0.0 && std::isfinite(length)))
+    fail<ValueError>(str_cat(name, ": ", option), "a finite number > 0", length);
+  return error_losses(
+      name, reduction, prediction, target,
+      [length, factor](const auto& d) {
+        return d.abs().min(length) * (d.abs() - 0.5 * d.abs().min(length)) * factor;
+      },
+      [limit = static_cast<T>(length), factor = static_cast<T>(factor)](const auto& d) {
+        return d.max(-limit).min(limit) * factor;
+      });
+}
+
 }  // namespace
 
 // l = d², dl / dd = 2 d.
@@ -108,29 +118,17 @@ Var<T> l1_loss(const Var<T>& prediction, const Var<T>& target, const LossOptions
       [](const auto& d) { return d.sign(); });
 }
 
-// l = m (|d| - m / 2), m = min(|d|, δ); dl / dd = d between -δ and δ.
 template <class T>
 Var<T> huber_loss(const Var<T>& prediction, const Var<T>& target, const HuberLossOptions& options) {
-  const T delta = checked_length<T>("huber_loss: delta", options.delta);
-  return error_losses(
-      "huber_loss", options.reduction, prediction, target,
-      [length = options.delta](const auto& d) {
-        return d.abs().min(length) * (d.abs() - 0.5 * d.abs().min(length));
-      },
-      [delta](const auto& d) { return d.max(-delta).min(delta); });
+  return huber_losses("huber_loss", "delta", options.delta, 1.0, options.reduction, prediction,
+                      target);
 }
 
-// l = m (|d| - m / 2) / β, m = min(|d|, β); dl / dd = d / β between -1 and 1.
 template <class T>
 Var<T> smooth_l1_loss(const Var<T>& prediction, const Var<T>& target,
                       const SmoothL1LossOptions& options) {
-  const T beta = checked_length<T>("smooth_l1_loss: beta", options.beta);
-  return error_losses(
-      "smooth_l1_loss", options.reduction, prediction, target,
-      [length = options.beta](const auto& d) {
-        return d.abs().min(length) * (d.abs() - 0.5 * d.abs().min(length)) / length;
-      },
-      [beta](const auto& d) { return d.max(-beta).min(beta) / beta; });
+  return huber_losses("smooth_l1_loss", "beta", options.beta, 1.0 / options.beta, options.reduction,
+                      prediction, target);
 }
 
 // l = t (log t - x), dl / dx = -t, dl / dt = log t + 1 - x.
@@ -155,8 +153,7 @@ Var<T> binary_cross_entropy_with_logits(const Var<T>& logits, const Tensor<T>& t
   const Shape& shape = logits.shape();
   const std::vector<double>& given = options.pos_weight;
   for (const double weight : given)
-    if (!(weight >= 0.0 && std::isfinite(weight)))
-      fail<ValueError>(str_cat(name, ": pos_weight"), "finite numbers ≥ 0", weight);
+    check_finite_non_negative<T>(str_cat(name, ": pos_weight"), weight);
   const std::size_t classes = shape.rank() == 0 ? 1 : static_cast<std::size_t>(shape[-1]);
   if (given.size() > 1 && given.size() != classes)
     fail<ValueError>(str_cat(name, ": pos_weight"), str_cat("1 weight or ", classes), given.size());

@@ -21,6 +21,11 @@ const GptOptions& checked(const GptOptions& options) {
   return options;
 }
 
+LinearOptions output_options(const GptOptions& options) {
+  return {
+      .in_features = options.num_hiddens, .out_features = options.vocabulary_size, .bias = false};
+}
+
 }  // namespace
 
 TransformerOptions GptOptions::transformer() const {
@@ -71,10 +76,7 @@ Gpt<T>::Gpt(const GptOptions& gpt_options, Random& random)
   for (TransformerEncoderBlock<T>& block : blocks.blocks)
     set_normal_weights(block, standard_deviation, residual, random);
   if (!options.tied) {
-    output.emplace(LinearOptions{.in_features = options.num_hiddens,
-                                 .out_features = options.vocabulary_size,
-                                 .bias = false},
-                   random);
+    output.emplace(output_options(options), random);
     set_normal_weights(*output, options.zero_init ? 0.0 : standard_deviation, random);
   }
 }
@@ -121,11 +123,8 @@ Var<T> Gpt<T>::logits(const Var<T>& states) const {
 template <class T>
 void Gpt<T>::untie() {
   if (output) return;
-  Random unused(0);
-  output.emplace(LinearOptions{.in_features = options.num_hiddens,
-                               .out_features = options.vocabulary_size,
-                               .bias = false},
-                 unused);
+  Random zeros = Random::zeros();
+  output.emplace(output_options(options), zeros);
   output->weight = Parameter<T>(tokens.weight.value().clone());
   options.tied = false;
 }

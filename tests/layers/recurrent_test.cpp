@@ -178,7 +178,7 @@ TEST_CASE("recurrent layers: dropout is applied between the layers, during train
   }
   of_stack.dropout = 1.5;
   CHECK(message_of<ValueError>([&] { GRU<double>(of_stack, random); }) ==
-        "GRU: dropout: expected 0 ≤ dropout ≤ 1, got 1.5");
+        "GRU: dropout: expected a probability from 0 to 1, got 1.5");
 }
 
 TEST_CASE("recurrent layers: invalid arguments throw", "[layers]") {

@@ -173,7 +173,8 @@ TEST_CASE("losses: options out of range throw", "[autograd]") {
   CHECK_THROWS_AS(cross_entropy(x, targets, {.reduction = Reduction::sum, .divisor = 2.0}),
                   ValueError);
   CHECK_THROWS_WITH(linear_cross_entropy(x, t, targets, {.reduction = Reduction::none}),
-                    "linear_cross_entropy: reduction: expected Reduction::mean or sum, got none");
+                    "linear_cross_entropy: reduction: expected Reduction::mean or Reduction::sum, "
+                    "got Reduction::none");
 }
 
 TEST_CASE("losses: different shapes, empty tensors and invalid targets throw", "[autograd]") {
