@@ -17,7 +17,9 @@
 #include <weft/autograd/ops/embedding.hpp>
 #include <weft/autograd/ops/indexing.hpp>
 #include <weft/autograd/ops/matmul.hpp>
+#include <weft/autograd/ops/packed_steps.hpp>
 #include <weft/autograd/ops/permute.hpp>
+#include <weft/autograd/ops/pooling.hpp>
 #include <weft/autograd/ops/recompute.hpp>
 #include <weft/autograd/ops/recurrence.hpp>
 #include <weft/autograd/ops/reductions.hpp>
@@ -169,7 +171,7 @@ class Session {
     const X x = any();
     const Index rank = x.rank();
     const auto size = [&](Index axis) { return rank > 0 ? x.shape()[axis] : 1; };
-    switch (a.below(33)) {
+    switch (a.below(34)) {
       case 0: {
         const Index times = a.integer();
         return times > 1000 && times < (Index{1} << 60) ? x : repeat(x, a.integer(), times);
@@ -195,14 +197,15 @@ class Session {
         return variance(x, {a.integer()}, a.integer(), a.flag());
       case 8:
         return max(x, {a.integer()}, a.flag());
-      case 9:
-        return unfold(x,
-                      {.size = a.integer(),
-                       .dilation = a.integer(),
-                       .stride = a.integer(),
-                       .before = a.integer(),
-                       .after = a.integer()},
-                      a.chance(0.7) ? ValidLens() : ValidLens(a.ids({size(0)}, 5)));
+      case 9: {
+        const UnfoldOptions windows{.size = a.integer(),
+                                    .dilation = a.integer(),
+                                    .stride = a.integer(),
+                                    .before = a.integer(),
+                                    .after = a.integer()};
+        if (a.flag()) return a.flag() ? max_pool(x, windows) : average_pool(x, windows);
+        return unfold(x, windows, a.chance(0.7) ? ValidLens() : ValidLens(a.ids({size(0)}, 5)));
+      }
       case 10:
         return rotary_embedding(x, a.integer(),
                                 {.base = a.number(), .first_position = a.integer()});
@@ -266,6 +269,10 @@ class Session {
       case 31:
         return einsum(a.one_of<const char*>({"ij,kj->ik", "bij,bjk->kbi", "ij,jkl->i", "i,->i"}), x,
                       a.flag() ? any() : like(x.shape()));
+      case 32: {
+        const Tensor<bool> steps = a.booleans(a.like(rank > 2 ? x.shape().without(-1) : Shape{}));
+        return a.flag() ? pack_steps(x, steps) : unpack_steps(x, steps);
+      }
       default:
         return a.flag() ? add(x, any()) : multiply(x, like(x.shape()));
     }

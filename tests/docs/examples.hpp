@@ -17,6 +17,7 @@ extern Index n;
 extern std::vector<float> from, to;
 
 extern Tensor<float> X, Y;
+extern Tensor<bool> mask;
 extern Tokens tokens, targets, source, prompt, text;
 extern Var<> x, a, b, q, k, v, s, logits, target, states, memory, h0, h0_c0, distances;
 extern Var<> queries, keys, values;

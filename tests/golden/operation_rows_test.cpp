@@ -186,6 +186,24 @@ TEMPLATE_TEST_CASE("torch.nn.functional.ctc_loss", "[golden]", float, double) {
       });
 }
 
+TEMPLATE_TEST_CASE("torch.nn.functional.max_pool1d and avg_pool1d", "[golden]", float, double) {
+  compare_with_torch<TestType>(
+      "Function(lambda x: torch.nn.functional.max_pool1d(x.transpose(1, 2), 3).transpose(1, 2))",
+      {{2, 10, 4}}, [](const auto& x) { return max_pool(x[0], {.size = 3, .stride = 3}); });
+  compare_with_torch<TestType>(
+      "Function(lambda x: torch.nn.functional.max_pool1d(x.transpose(1, 2), 3, stride=2, "
+      "padding=1, dilation=2).transpose(1, 2))",
+      {{2, 10, 4}}, [](const auto& x) {
+        return max_pool(x[0], {.size = 3, .dilation = 2, .stride = 2, .before = 1, .after = 1});
+      });
+  compare_with_torch<TestType>(
+      "Function(lambda x: torch.nn.functional.avg_pool1d(x.transpose(1, 2), 4, stride=3, "
+      "padding=2, count_include_pad=False).transpose(1, 2))",
+      {{2, 10, 4}}, [](const auto& x) {
+        return average_pool(x[0], {.size = 4, .stride = 3, .before = 2, .after = 2});
+      });
+}
+
 TEMPLATE_TEST_CASE("torch.nn.functional.embedding with padding", "[golden]", float, double) {
   compare_with_torch<TestType>(
       "Function(lambda w: torch.nn.functional.embedding(torch.tensor([[3, 1], [0, 1]]), w, 1))",

@@ -1,5 +1,6 @@
 // Recurrent layers and convolutions against PyTorch's. write_sequence_layers.py wrote the expected
 // values.
+#include <weft/autograd/ops/packed_steps.hpp>
 #include <weft/layers.hpp>
 #include "tests/catch.hpp"
 #include "tests/golden/layer_case.hpp"
@@ -83,6 +84,22 @@ TEMPLATE_TEST_CASE("torch.nn.GRU, in one and both directions, with lengths and i
 TEMPLATE_TEST_CASE("torch.nn.LSTM, in one and both directions, with lengths and initial states",
                    "[golden][LSTM]", float, double) {
   check_recurrent<TestType, LSTM<TestType>>("lstm");
+}
+
+TEMPLATE_TEST_CASE("an LSTM that keeps its state at masked steps, in torch", "[golden][LSTM]",
+                   float, double) {
+  Random random(1);
+  LSTM<TestType> layer({.input_size = 3, .num_hiddens = 4}, random);
+  const Tensor<bool> mask({3, 6}, {false, true, true, false, false, true,  //
+                                   true, false, true, true, true, false,   //
+                                   false, false, false, false, false, false});
+  golden::compare_with_torch<TestType>(
+      "MaskedLSTM(3, 4, [[0, 1, 1, 0, 0, 1], [1, 0, 1, 1, 1, 0], [0, 0, 0, 0, 0, 0]])", {{3, 6, 3}},
+      layer, [&](const auto& x) {
+        auto result = layer(pack_steps(x[0], mask), count_steps(mask));
+        result.states = unpack_steps(result.states, mask);
+        return joined(result);
+      });
 }
 
 TEMPLATE_TEST_CASE("torch.nn.Conv1d", "[golden][Conv1d]", float, double) {

@@ -54,6 +54,25 @@ def channels_last(convolution):
     return convolution
 
 
+class MaskedLSTM(torch.nn.LSTM):
+    """An LSTM that keeps its state at masked steps; the outputs, then the final hidden and cell
+    state."""
+
+    def __init__(self, input_size, hidden_size, mask):
+        super().__init__(input_size, hidden_size, batch_first=True)
+        self.mask = torch.tensor(mask, dtype=torch.bool)
+
+    def forward(self, x):
+        state = (torch.zeros(1, len(x), self.hidden_size),) * 2
+        outputs = []
+        for t in range(x.shape[1]):
+            _, after = super().forward(x[:, t:t + 1], state)
+            state = tuple(torch.where(self.mask[:, t, None], new, old)
+                          for new, old in zip(after, state))
+            outputs.append(state[0][0])
+        return torch.stack(outputs + [state[0][0], state[1][0]], 1)
+
+
 class LearnedPositions(torch.nn.Module):
     """Adds a trained vector to each position, as GPT-2 does."""
 

@@ -72,6 +72,18 @@ const std::map<std::string, Operation> operations = {
     {"repeat 0 times", [](const Var<double>& x) { return repeat(x, 2, 0); }},
     {"unfold",
      [](const Var<double>& x) { return unfold(x, {.size = 2, .before = 1, .after = 1}); }},
+    {"max_pool",
+     [](const Var<double>& x) { return max_pool(x, {.size = 2, .before = 1, .after = 1}); }},
+    {"average_pool",
+     [](const Var<double>& x) { return average_pool(x, {.size = 2, .before = 1, .after = 1}); }},
+    {"pack_steps",
+     [](const Var<double>& x) {
+       return pack_steps(x, Tensor<bool>::full({x.shape()[0], x.shape()[1]}, true));
+     }},
+    {"unpack_steps",
+     [](const Var<double>& x) {
+       return unpack_steps(x, Tensor<bool>({x.shape()[0], 9}));
+     }},
     {"linear",
      [](const Var<double>& x) {
        return linear(x, zeros(x, {2, x.shape()[-1]}), zeros(x, {2}), Activation::gelu);
@@ -204,6 +216,14 @@ TEST_CASE("sizes: windows and padding larger than a shape can be throw", "[autog
   CHECK(unfold(x, {.stride = largest}).shape() == Shape{1, 1, 2});
   const Var<float> wide = tape.constant(Tensor<float>({0, 1, huge}));
   CHECK_THROWS_AS(unfold(wide, {.size = huge, .after = huge}), ShapeError);
+  for (const auto& pool : {max_pool<float>, average_pool<float>}) {
+    CHECK_THROWS_AS(pool(x, {.size = 3, .dilation = enormous}), ShapeError);
+    CHECK_THROWS_AS(pool(x, {.size = largest}), ShapeError);
+    CHECK_THROWS_AS(pool(x, {.before = largest, .after = 1}), ShapeError);
+    CHECK_THROWS_AS(pool(x, {.before = huge, .after = huge}), ValueError);
+    CHECK(pool(x, {.dilation = largest, .stride = largest}).shape() == Shape{1, 1, 2});
+    CHECK(pool(x, {.size = huge, .before = huge / 2, .after = huge / 2}).shape() == Shape{1, 5, 2});
+  }
 }
 
 TEST_CASE("sizes: the last positions there are do not overflow", "[autograd]") {
