@@ -33,8 +33,14 @@ class Collector final : public FullNames<T> {
                   str_cat("two members named ", buffers.back().name));
   }
 
+  void running_buffer(const std::string& name, const Tensor<T>& buffer) override {
+    const std::size_t before = buffers.size();
+    this->buffer(name, buffer);
+    if (buffers.size() > before) running_buffers.push_back(buffers.back());
+  }
+
   NamedConstParameters<T> parameters;
-  NamedConstBuffers<T> buffers;
+  NamedConstBuffers<T> buffers, running_buffers;
   std::vector<TiedName> tied;
 
  private:
@@ -60,6 +66,11 @@ NamedConstParameters<T> named_parameters(const Module<T>& module) {
 template <class T>
 NamedConstBuffers<T> named_buffers(const Module<T>& module) {
   return members_of(module).buffers;
+}
+
+template <class T>
+NamedConstBuffers<T> named_running_buffers(const Module<T>& module) {
+  return members_of(module).running_buffers;
 }
 
 // The members of a non-const module are not const either.
@@ -107,6 +118,8 @@ template NamedBuffers<float> named_buffers(Module<float>&);
 template NamedConstBuffers<float> named_buffers(const Module<float>&);
 template NamedBuffers<double> named_buffers(Module<double>&);
 template NamedConstBuffers<double> named_buffers(const Module<double>&);
+template NamedConstBuffers<float> named_running_buffers(const Module<float>&);
+template NamedConstBuffers<double> named_running_buffers(const Module<double>&);
 template std::vector<TiedName> tied_names(const Module<float>&);
 template std::vector<TiedName> tied_names(const Module<double>&);
 template NameFilter with_tied_names(const Module<float>&, NameFilter);

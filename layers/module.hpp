@@ -32,9 +32,14 @@ class WEFT_API Members {
   // Receives a child and its name within the module.
   virtual void child(const std::string& name, const Module<T>& child) = 0;
   // Receives a tensor, of any shape, that is saved along with the parameters but not trained, such
-  // as a running mean (torch's register_buffer), and its name within the module. Only visitors that
-  // save and load use buffers; the default ignores them.
+  // as a table of constants (torch's register_buffer), and its name within the module. Only
+  // visitors that save and load use buffers; the default ignores them.
   virtual void buffer(const std::string& /*name*/, const Tensor<T>& /*buffer*/) {}
+  // Receives a buffer, of any shape, that training passes change, such as a running mean, and its
+  // name within the module. The default treats it like any other buffer.
+  virtual void running_buffer(const std::string& name, const Tensor<T>& buffer) {
+    this->buffer(name, buffer);
+  }
 
   // Registers a member, of any shape, under its name. An empty optional is skipped.
   void operator()(const std::string& name, const Parameter<T>& member) { parameter(name, member); }
@@ -137,6 +142,11 @@ template <class T>
 WEFT_API NamedBuffers<T> named_buffers(Module<T>& module);
 template <class T>
 WEFT_API NamedConstBuffers<T> named_buffers(const Module<T>& module);
+
+// Returns the buffers that training passes change, as registered by `running_buffer`: a part of the
+// result of `named_buffers`. Throws the same exceptions.
+template <class T>
+WEFT_API NamedConstBuffers<T> named_running_buffers(const Module<T>& module);
 
 // An additional name of a parameter (tied weights), which `named_parameters` lists as `first`.
 struct TiedName {

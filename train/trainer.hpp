@@ -54,7 +54,8 @@ struct TrainerOptions {
   // The number of parts, from 1 to 4096, that each batch is split into by its `part_of`. Parts run
   // in parallel, and their gradients are added in order; threads without a part help with the
   // operations of others. With 1, only operations are parallelized, which is faster for large
-  // models. The number of parts affects rounding and dropout masks; that of threads does not.
+  // models. The number of parts affects rounding and dropout masks; that of threads does not. Must
+  // be 1 for models with running averages, such as BatchNorm's.
   Index parts = 1;
   // The maximum norm of all gradients together; gradients with a larger norm are scaled down to it.
   double clip_norm = std::numeric_limits<double>::infinity();

@@ -165,6 +165,7 @@ modules = {
     "linear": lambda: nn.Linear(width, 4),
     "layer_norm": lambda: nn.LayerNorm(width),
     "layer_norm_unbiased": lambda: nn.LayerNorm(width, bias=False),
+    "batch_norm": lambda: nn.BatchNorm1d(width),
     "rms_norm": lambda: nn.RMSNorm(width, eps=1e-5),
     "embedding": lambda: nn.Embedding(29, 4),
     "tagger": Tagger,
@@ -182,7 +183,7 @@ with torch.no_grad(), h5py.File(folder / "outputs.h5") as outputs:
             return causal(module, x, memory)
         if name == "transformer":
             return causal(module.decoder, memory, module.encoder(x))
-        if name == "conv1d":
+        if name in ("conv1d", "batch_norm"):
             return module(x.mT).mT
         if name == "embedding":
             return module(torch.tensor([[3, 0, 28]]))

@@ -124,6 +124,10 @@ void save_modules(const std::filesystem::path& folder, Hdf5Writer& outputs, Rand
   save("linear", Linear<float>({12, 4}, random), of_x);
   save("layer_norm", LayerNorm<float>({.num_hiddens = 12}), of_x);
   save("layer_norm_unbiased", LayerNorm<float>({.num_hiddens = 12, .bias = false}), of_x);
+  BatchNorm<float> batch_norm({.num_features = 12});
+  batch_norm.running_mean = random.normal_tensor<float>({12});
+  batch_norm.running_var = random.uniform_tensor<float>({12}, 0.5, 2.0);
+  save("batch_norm", batch_norm, of_x);
   save("rms_norm", RMSNorm<float>({.num_hiddens = 12}), of_x);
   save("embedding", Embedding<float>({.num_embeddings = 29, .embedding_dim = 4}, random),
        [&](const auto& module) {

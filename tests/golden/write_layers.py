@@ -364,6 +364,27 @@ def write_rotary_attention(file):
                    weights=attention.attention_weights)
 
 
+def write_batch_norm(file):
+    """Three training steps and an evaluation of BatchNorm1d, over the last axis."""
+    for name, norm in {"batch_norm": nn.BatchNorm1d(HIDDENS),
+                       "batch_norm_plain": nn.BatchNorm1d(HIDDENS, 0.1, 0.4, affine=False)}.items():
+        randomized(norm)
+        norm.running_mean.copy_(normal(HIDDENS))
+        norm.running_var.copy_(normal(HIDDENS) ** 2)
+        group = file.create_group(name)
+        write(group.create_group("parameters"), norm.state_dict())
+        for step in range(4):
+            x = random(BATCH, QUERIES, HIDDENS)
+            y = norm.train(step < 3)(x.flatten(0, 1)).unflatten(0, (BATCH, QUERIES))
+            upstream = normal(*y.shape)
+            norm.zero_grad()
+            y.backward(upstream)
+            of_step = group.create_group(str(step))
+            write(of_step, {"x": x, "y": y, "upstream": upstream, "dx": x.grad})
+            write(of_step, {f"d_{n}": parameter.grad for n, parameter in norm.named_parameters()})
+            write(of_step, {n: buffer for n, buffer in norm.named_buffers()})
+
+
 if __name__ == "__main__":
     torch.manual_seed(1)
     torch.set_default_dtype(torch.double)
@@ -377,3 +398,4 @@ if __name__ == "__main__":
         write_d2l_transformer(output_file)
         write_small_layers(output_file)
         write_rotary_attention(output_file)
+        write_batch_norm(output_file)

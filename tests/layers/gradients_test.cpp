@@ -50,6 +50,15 @@ TEST_CASE("gradients: layer norm", "[layers][gradients][LayerNorm]") {
   check_gradients(layer, {{2, 3, 5}}, [&](Tape<double>&, const Vars& x) { return layer(x[0]); });
 }
 
+TEST_CASE("gradients: batch norm", "[layers][gradients][BatchNorm]") {
+  BatchNorm<double> layer({.num_features = 5});
+  check_gradients(layer, {{2, 3, 5}}, [&](Tape<double>&, const Vars& x) { return layer(x[0]); });
+  Tensor<bool> mask = Tensor<bool>::full({2, 3}, true);
+  mask(1, 2) = false;
+  check_gradients(layer, {{2, 3, 5}},
+                  [&](Tape<double>&, const Vars& x) { return layer(x[0], mask); });
+}
+
 TEST_CASE("gradients: positional encoding", "[layers][gradients][PositionalEncoding]") {
   PositionalEncoding<double> layer({.num_hiddens = 5, .dropout = 0.3, .max_len = 6});
   check_gradients(layer, {{2, 3, 5}}, [&](Tape<double>&, const Vars& x) { return layer(x[0]); });

@@ -27,6 +27,11 @@ Update<T>::Update(Module<T>& model, Optimizer<T>& optimizer, const BatchLosses<T
       parameters_(named_parameters(model)),
       pass_(new_pass(false)) {
   check_parameters();
+  // Parts would update them at the same time, in any order.
+  if (const auto running = named_running_buffers(model); options.parts > 1 && !running.empty())
+    fail<ValueError>("trainer: parts",
+                     str_cat("1 for a model with running averages (", running.front().name, ')'),
+                     options.parts);
 }
 
 template <class T>

@@ -19,7 +19,8 @@ template <class T>
 class Update {
  public:
   // Throws ValueError if all parameters are frozen, if the optimizer lacks a parameter that is not
-  // frozen or has a parameter of another model, and if there are more processes than parts.
+  // frozen or has a parameter of another model, if there are more processes than parts, and for
+  // several parts if the model has running buffers.
   Update(Module<T>& model, Optimizer<T>& optimizer, const BatchLosses<T>& losses,
          const TrainerOptions& options, TrainingProgress<T>& progress,
          ExponentialMovingAverage<T>* average, ParameterWatch<T>& watch, Profile* profile);

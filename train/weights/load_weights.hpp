@@ -92,7 +92,7 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& re
 // - A PyTorch state_dict written with h5py, with dotted names ("encoder.0.weight") or with groups
 //   ("encoder/0/weight"). weft's layers also find the weights of torch.nn.MultiheadAttention
 //   (packed or not), TransformerEncoder, TransformerDecoder and their layers, and of the attention
-//   and transformer blocks of the d2l.ai book.
+//   and transformer blocks of the d2l.ai book. BatchNorm's `num_batches_tracked` is not read.
 // - A state_dict of nanoGPT, or of transformers' GPT-2, Llama, Mistral, Qwen2, Qwen3, GPT-NeoX or
 //   BLOOM, into a Gpt; of transformers' BERT into a Bert; of transformers' T5 into an
 //   EncoderDecoder.

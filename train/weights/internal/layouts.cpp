@@ -314,9 +314,11 @@ std::vector<WeightLayout> make_layouts() {
   const std::vector<std::string_view> unused_of_t5{"/encoder.embed_tokens.",
                                                    "/decoder.embed_tokens.",
                                                    ".EncDecAttention.relative_attention_bias."};
+  // A counter of torch.nn.BatchNorm1d.
+  const std::vector<std::string_view> unused_of_torch{"num_batches_tracked/"};
   return {
       // Files written by save_weights, and state_dicts of models with the same names.
-      {.name = "state_dict"},
+      {.name = "state_dict", .optional = unused_of_torch},
       {.name = "nanoGPT",
        .written_as = Layout::nanogpt,
        .marks = {"h.0.attn.c_attn.weight"},
@@ -422,10 +424,12 @@ std::vector<WeightLayout> make_layouts() {
        .splits_axes = true},
       {.name = "PyTorch modules",
        .rows = distinct_module_names,
+       .optional = unused_of_torch,
        .rewrites_model = true,
        .has_all_biases = true},
       {.name = "PyTorch modules",
        .rows = module_names,
+       .optional = unused_of_torch,
        .rewrites_model = true,
        .has_all_biases = true},
   };
