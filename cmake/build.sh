@@ -33,7 +33,8 @@ apt() {
 
 # The packages required to build the library and the examples.
 build_packages=(g++ cmake ninja-build libeigen3-dev libhdf5-dev libxxhash-dev libcxxopts-dev
-  libutf8proc-dev nlohmann-json3-dev libcsv-dev libonig-dev)
+  libutf8proc-dev nlohmann-json3-dev libcsv-dev libonig-dev
+  libminizip-dev)
 # Optional packages that make matrix products faster.
 optional_packages=(libdnnl-dev)
 

@@ -27,6 +27,7 @@ install(FILES ${PROJECT_BINARY_DIR}/weft-config.cmake
 
 # The libraries that a program must link in addition to a static weft.
 set(weft_link_flags "")
+set(weft_pretrained_link_flags "")
 if(weft_type STREQUAL STATIC_LIBRARY)
   set(libraries ${HDF5_C_LIBRARIES} ${ZLIB_LIBRARIES} ${CSV_LIBRARY} ${UTF8PROC_LIBRARY}
                 ${ONIGURUMA_LIBRARY} ${OpenMP_CXX_LIBRARIES})
@@ -37,6 +38,7 @@ if(weft_type STREQUAL STATIC_LIBRARY)
     list(APPEND libraries ${MPI_C_LIBRARIES})
   endif()
   list(JOIN libraries " " weft_link_flags)
+  set(weft_pretrained_link_flags ${MINIZIP_LIBRARY})
 endif()
 file(RELATIVE_PATH weft_prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/weft.pc.in weft.pc @ONLY)

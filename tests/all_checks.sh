@@ -37,6 +37,7 @@ checks=(
   "state-dicts|saved weights load in PyTorch with all names|state_dicts.sh"
   "models|tokens and vectors of a sentence encoder equal those of transformers|models.sh"
   "tokenizers|tokens equal those of Hugging Face's tokenizers|tokenizers.sh"
+  "keras-models|models of Keras 2 and 3 run and are saved equally|keras_models.sh"
   "templates|chat templates render as in transformers|templates.sh"
   "configurations|configurations, adapters and sentence encoders have the same meaning as in transformers, PEFT and sentence-transformers, or are refused|configurations.sh"
   "mutation|the tests catch every planted mistake|mutation.sh"

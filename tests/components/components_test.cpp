@@ -52,6 +52,7 @@ const std::map<std::string, Lines> libraries = {
     {"hdf5", {"train/files/hdf5/"}},
     {"H5", {"train/files/hdf5/"}},
     {"zlib.h", {"train/files/hdf5/", "train/report/internal/png.cpp"}},
+    {"minizip/", {"train/pretrained/keras/internal/zip_archive.cpp"}},
     {"xxhash.h", {"train/files/internal/"}},
     {"csv.h", {"train/data/"}},
     {"cxxopts", {"examples/"}},

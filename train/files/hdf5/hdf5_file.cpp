@@ -53,11 +53,12 @@ class Hdf5Source final : public hdf5::DatasetSource {
   bool is_located_ = false;
 };
 
-std::shared_ptr<hdf5::Hierarchy> random_access_file(const std::filesystem::path& path,
-                                                    hdf5::Checksum checksum) {
+// Opens a file by the path and the remaining arguments of a constructor of SourceFile.
+template <class Argument>
+std::shared_ptr<hdf5::Hierarchy> open_file(const std::filesystem::path& path, Argument argument) {
   return hdf5::at({path}, [&] {
     return std::make_shared<hdf5::Hierarchy>(
-        std::make_shared<const hdf5::SourceFile>(path, checksum));
+        std::make_shared<const hdf5::SourceFile>(path, std::move(argument)));
   });
 }
 
@@ -65,10 +66,14 @@ std::shared_ptr<hdf5::Hierarchy> random_access_file(const std::filesystem::path&
 
 Hdf5File::Hdf5File(std::shared_ptr<hdf5::Hierarchy> hierarchy) : hierarchy_(std::move(hierarchy)) {}
 Hdf5File::Hdf5File(const std::filesystem::path& path)
-    : Hdf5File(random_access_file(path, hdf5::Checksum::optional)) {}
+    : Hdf5File(open_file(path, hdf5::Checksum::optional)) {}
 
 Hdf5File Hdf5File::open_verified(const std::filesystem::path& path) {
-  return Hdf5File(random_access_file(path, hdf5::Checksum::required));
+  return Hdf5File(open_file(path, hdf5::Checksum::required));
+}
+
+Hdf5File Hdf5File::from_bytes(const std::filesystem::path& path, std::string bytes) {
+  return Hdf5File(open_file(path, std::move(bytes)));
 }
 
 hdf5::Hierarchy& Hdf5File::hierarchy() const {
@@ -104,7 +109,16 @@ T Hdf5File::attribute(const std::string& object, const std::string& name) const 
     const std::optional<hdf5::Attribute> found =
         hdf5::find_attribute(metadata, hierarchy().open(metadata, full_object), name);
     if (!found) hdf5::fail_structure("an attribute", "no such attribute");
-    return hdf5::convert_value<T>(metadata, found->type, found->shape, found->data.rest());
+    if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+      std::vector<std::string> strings;
+      hdf5::Cursor elements = found->data;
+      for (Index i = 0; i < found->shape.elements(); ++i)
+        strings.push_back(hdf5::convert_value<std::string>(metadata, found->type, Shape{},
+                                                           elements.take(found->type.bytes)));
+      return strings;
+    } else {
+      return hdf5::convert_value<T>(metadata, found->type, found->shape, found->data.rest());
+    }
   });
 }
 
@@ -120,5 +134,7 @@ bool Hdf5File::has_attribute(const std::string& object, const std::string& name)
 template double Hdf5File::attribute(const std::string&, const std::string&) const;
 template std::int64_t Hdf5File::attribute(const std::string&, const std::string&) const;
 template std::string Hdf5File::attribute(const std::string&, const std::string&) const;
+template std::vector<std::string> Hdf5File::attribute(const std::string&,
+                                                      const std::string&) const;
 
 }  // namespace weft

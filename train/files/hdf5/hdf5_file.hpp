@@ -42,6 +42,8 @@ class WEFT_API Hdf5File final : public TensorFile {
   // Opens a file like the constructor, but also throws if it does not end with a checksum line.
   // This guarantees that every byte is as written by Hdf5Writer.
   static Hdf5File open_verified(const std::filesystem::path& path);
+  // Opens a file in memory, for example a member of an archive. `path` is its name in messages.
+  static Hdf5File from_bytes(const std::filesystem::path& path, std::string bytes);
 
   const std::filesystem::path& path() const override;
   bool has_group(const std::string& path) const override;
@@ -50,8 +52,8 @@ class WEFT_API Hdf5File final : public TensorFile {
   // if it uses unsupported filters.
   StoredDataset dataset(const std::string& path) const override;
 
-  // Returns a single-element attribute of a group or dataset, as std::int64_t, double or
-  // std::string.
+  // Returns an attribute of a group or dataset: a single element as std::int64_t, double or
+  // std::string, or strings of any number as std::vector<std::string>.
   template <class T>
   T attribute(const std::string& object, const std::string& name) const;
   // Returns whether a group or dataset has an attribute. Throws if there is no such object.

@@ -34,6 +34,9 @@ Handle half_type(std::size_t exponent_bits, std::size_t mantissa_bits, std::size
   return type;
 }
 
+// The size from which an attribute does not fit into the header of its object, with some reserve.
+constexpr std::size_t max_attribute_bytes = 64'000;
+
 // Returns the type in the file. All supported machines are little-endian.
 template <class T>
 Handle file_type(StorageType type = StorageType::same) {
@@ -107,7 +110,8 @@ struct Hdf5Writer::State {
   }
 
   // Appends the elements of a tensor.
-  using Write = std::function<void(ChecksummedFile&, const Location&)>;
+  using Sink = std::function<void(hdf5::Bytes)>;
+  using Write = std::function<void(const Sink&, const Location&)>;
 
   // Creates a dataset for elements that `write` appends later.
   void reserve(std::string object, const Handle& type, const Shape& shape, Write write) {
@@ -128,6 +132,29 @@ struct Hdf5Writer::State {
     image->freeze();
     std::ranges::sort(tensors, {}, &ReservedTensor::address);
     finished = true;
+  }
+
+  // Passes all bytes of the file to `sink`, in order.
+  void write_to(const Sink& sink) {
+    finish();
+    std::uint64_t size = 0;
+    const Sink counted = [&](hdf5::Bytes bytes) {
+      sink(bytes);
+      size += bytes.size();
+    };
+    const auto add_structure = [&](std::uint64_t end) {
+      while (size < end) {
+        std::array<std::byte, 4096> bytes;
+        const auto part = std::span(bytes).first(std::min(bytes.size(), end - size));
+        image->read(size, part);
+        counted(part);
+      }
+    };
+    for (const auto& [address, object, write] : tensors) {
+      add_structure(address);
+      write(counted, Location{path, object});
+    }
+    add_structure(image->size());
   }
 
   struct ReservedTensor {
@@ -168,11 +195,11 @@ void Hdf5Writer::tensor(const std::string& dataset, const Shape& shape,
   const LibraryLock lock;
   state().reserve(
       Hdf5File::full_path(dataset), file_type<T>(type), shape,
-      [shape, make = std::move(make), type](ChecksummedFile& file, const Location& location) {
+      [shape, make = std::move(make), type](const State::Sink& sink, const Location& location) {
         const Tensor<T> made = make();
         if (made.shape() != shape)
           fail<ShapeError>(location.text(), str_cat("a tensor of shape ", shape), made.shape());
-        hdf5::store_elements(made, type, location, [&](hdf5::Bytes bytes) { file.write(bytes); });
+        hdf5::store_elements(made, type, location, sink);
       });
 }
 
@@ -187,40 +214,80 @@ void Hdf5Writer::value(const std::string& dataset, const T& value) {
           "data that can be written");
 }
 
+void Hdf5Writer::group(const std::string& group) {
+  const LibraryLock lock;
+  const std::string object = Hdf5File::full_path(group);
+  const Location location{state().path, object};
+  state().check_unfinished(location);
+  hdf5::check_new_dataset(location);
+  checked_handle(H5Gcreate2(state().file, object.c_str(), state().link_properties, H5P_DEFAULT,
+                            H5P_DEFAULT),
+                 location, "a new group");
+}
+
 template <class T>
-void Hdf5Writer::attribute(const std::string& name, const T& value) {
+void Hdf5Writer::attribute(const std::string& object, const std::string& name, const T& value) {
   const LibraryLock lock;
   const Location location{state().path, name};
   state().check_unfinished(location);
   if (name.empty() || printable(name) != name)
     fail<ValueError>(location.text(), "a printable name of an attribute",
                      str_cat('\'', name, '\''));
-  const Scalar element = scalar(value, location);
-  const Handle space = checked_handle(H5Screate(H5S_SCALAR), location, "memory");
-  const Handle attribute = checked_handle(
-      H5Acreate2(state().file, name.c_str(), element.type, space, H5P_DEFAULT, H5P_DEFAULT),
-      location, "a new attribute");
-  checked(H5Awrite(attribute, element.type, element.data), location, "an attribute to write");
+  const auto write = [&](const Handle& type, const Handle& space, const void* data) {
+    const Handle attribute = checked_handle(
+        H5Acreate_by_name(state().file, Hdf5File::full_path(object).c_str(), name.c_str(), type,
+                          space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+        location, "a new attribute of an existing object");
+    checked(H5Awrite(attribute, type, data), location, "an attribute to write");
+  };
+  if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    // Strings of equal length, as NumPy stores a list.
+    std::size_t longest = 0;
+    for (const std::string& text : value) longest = std::max(longest, text.size() + 1);
+    std::string strings;
+    for (const std::string& text : value) {
+      scalar(text, location);  // checks it
+      strings += text;
+      strings.resize(strings.size() + longest - text.size(), '\0');
+    }
+    if (strings.size() >= max_attribute_bytes)
+      fail<ValueError>(location.text(),
+                       str_cat("strings of fewer than ", max_attribute_bytes, " bytes in all"),
+                       strings.size());
+    Handle type(H5Tcopy(H5T_C_S1));
+    H5Tset_size(type, std::max<std::size_t>(longest, 1));
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    const hsize_t count = value.size();
+    write(type, checked_handle(H5Screate_simple(1, &count, nullptr), location, "memory"),
+          strings.data());
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    const Scalar element = scalar(value, location);
+    if (value.size() < max_attribute_bytes)
+      return write(element.type, Handle(H5Screate(H5S_SCALAR)), element.data);
+    // A longer string does not fit into the header of the object.
+    Handle type(H5Tcopy(H5T_C_S1));
+    H5Tset_size(type, H5T_VARIABLE);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    const char* text = value.c_str();
+    write(type, Handle(H5Screate(H5S_SCALAR)), &text);
+  } else {
+    const Scalar element = scalar(value, location);
+    write(element.type, Handle(H5Screate(H5S_SCALAR)), element.data);
+  }
 }
 
 void Hdf5Writer::save() {
-  state().finish();
-  const fs::path& path = state().path;
-  ChecksummedFile file(path);
-  const auto add_structure = [&](std::uint64_t end) {
-    while (file.size() < end) {
-      std::array<std::byte, 4096> bytes;
-      const auto part = std::span(bytes).first(std::min(bytes.size(), end - file.size()));
-      state().image->read(file.size(), part);
-      file.write(part);
-    }
-  };
-  for (const auto& [address, object, write] : state().tensors) {
-    add_structure(address);
-    write(file, Location{path, object});
-  }
-  add_structure(state().image->size());
+  ChecksummedFile file(state().path);
+  state().write_to([&](hdf5::Bytes bytes) { file.write(bytes); });
   file.commit();
+}
+
+std::string Hdf5Writer::bytes() {
+  std::string bytes;
+  state().write_to([&](hdf5::Bytes part) {
+    bytes.append(reinterpret_cast<const char*>(part.data()), part.size());
+  });
+  return bytes;
 }
 
 template void Hdf5Writer::tensor(const std::string&, const Tensor<float>&, StorageType);
@@ -233,8 +300,10 @@ template void Hdf5Writer::tensor(const std::string&, const Shape&, std::function
 template void Hdf5Writer::value(const std::string&, const double&);
 template void Hdf5Writer::value(const std::string&, const std::int64_t&);
 template void Hdf5Writer::value(const std::string&, const std::string&);
-template void Hdf5Writer::attribute(const std::string&, const double&);
-template void Hdf5Writer::attribute(const std::string&, const std::int64_t&);
-template void Hdf5Writer::attribute(const std::string&, const std::string&);
+template void Hdf5Writer::attribute(const std::string&, const std::string&, const double&);
+template void Hdf5Writer::attribute(const std::string&, const std::string&, const std::int64_t&);
+template void Hdf5Writer::attribute(const std::string&, const std::string&, const std::string&);
+template void Hdf5Writer::attribute(const std::string&, const std::string&,
+                                    const std::vector<std::string>&);
 
 }  // namespace weft

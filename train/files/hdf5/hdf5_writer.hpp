@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "weft/autograd/enum_names.hpp"
 #include "weft/autograd/export.hpp"
@@ -66,15 +67,26 @@ class WEFT_API Hdf5Writer {
   // Hdf5File::max_text_bytes or more.
   template <class T>
   void value(const std::string& dataset, const T& value);
-  // Adds an attribute to the file's root group: std::int64_t, double or std::string. Throws the
-  // same exceptions as `value`.
+  // Adds an empty group.
+  void group(const std::string& group);
+  // Adds an attribute to the file's root group: std::int64_t, double, std::string or
+  // std::vector<std::string>. Throws the same exceptions as `value`, and ValueError for strings of
+  // 64 kB or more in all.
   template <class T>
-  void attribute(const std::string& name, const T& value);
+  void attribute(const std::string& name, const T& value) {
+    attribute("/", name, value);
+  }
+  // Adds an attribute to an existing group or dataset.
+  template <class T>
+  void attribute(const std::string& object, const std::string& name, const T& value);
 
   // Writes the file. Its last line contains the checksum of all bytes before it. An existing file
   // is replaced only when the new contents are on disk, and keeps its permissions. Nothing can be
   // added afterwards. If `save` fails, it may be called again.
   void save();
+  // Returns the bytes that `save` would write, without the last line, for example to store them in
+  // an archive. Nothing can be added afterwards.
+  std::string bytes();
 
  private:
   struct State;

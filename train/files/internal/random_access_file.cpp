@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "weft/autograd/error.hpp"
 
@@ -23,8 +24,21 @@ RandomAccessFile::RandomAccessFile(const std::filesystem::path& path) {
   size_ = static_cast<std::uint64_t>(status.st_size);
 }
 
+RandomAccessFile RandomAccessFile::in_memory(std::string contents) {
+  RandomAccessFile file;
+  file.size_ = contents.size();
+  file.contents_ = std::move(contents);
+  return file;
+}
+
 bool RandomAccessFile::read(std::uint64_t offset, std::span<std::byte> bytes) const {
   if (offset > size_ || bytes.size() > size_ - offset) return false;
+  if (!descriptor_.valid()) {
+    std::ranges::copy_n(contents_.begin() + static_cast<std::ptrdiff_t>(offset),
+                        static_cast<std::ptrdiff_t>(bytes.size()),
+                        reinterpret_cast<char*>(bytes.data()));
+    return true;
+  }
   while (!bytes.empty()) {
     const ssize_t got =
         ::pread(descriptor_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));

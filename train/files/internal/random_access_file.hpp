@@ -14,12 +14,14 @@
 
 namespace weft {
 
-// A regular file open for reading, even if its path names another file by now. Several threads may
-// read it at once.
+// A regular file open for reading, even if its path names another file by now, or a file in memory.
+// Several threads may read it at once.
 class RandomAccessFile {
  public:
   // Throws FileError unless `path` is a regular file that can be read.
   explicit RandomAccessFile(const std::filesystem::path& path);
+  // Creates a file in memory, which has no descriptor.
+  static RandomAccessFile in_memory(std::string contents);
 
   const FileDescriptor& descriptor() const { return descriptor_; }
   // Returns the size in bytes when the file was opened.
@@ -29,8 +31,11 @@ class RandomAccessFile {
   bool read(std::uint64_t offset, std::span<std::byte> bytes) const;
 
  private:
+  RandomAccessFile() = default;
+
   FileDescriptor descriptor_;
-  std::uint64_t size_;
+  std::string contents_;  // of a file in memory
+  std::uint64_t size_ = 0;
 };
 
 // Recognizes, by their first bytes, kinds of files that often take the place of weights or JSON.

@@ -159,6 +159,12 @@ SourceFile::SourceFile(const std::filesystem::path& path, Checksum checksum)
   check_last_line(checksum);
 }
 
+SourceFile::SourceFile(const std::filesystem::path& path, std::string contents)
+    : path_(path), bytes_(RandomAccessFile::in_memory(std::move(contents))) {
+  read_superblock();
+  check_last_line(Checksum::optional);
+}
+
 void SourceFile::read_superblock() {
   const std::optional<std::uint64_t> start = find_signature(bytes_);
   if (!start) {

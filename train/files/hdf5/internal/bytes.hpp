@@ -127,6 +127,8 @@ class SourceFile {
   // Opens a file. Throws unless it is a complete HDF5 file that no other process is writing, if the
   // checksum in its last line is wrong, and if a required checksum is missing.
   SourceFile(const std::filesystem::path& path, Checksum checksum);
+  // Opens a file in memory. `path` is its name in messages.
+  SourceFile(const std::filesystem::path& path, std::string contents);
 
   const std::filesystem::path& path() const { return path_; }
   // Returns the root group.

@@ -104,7 +104,7 @@ ElementType enumeration(const Head& head, Cursor& cursor) {
 
 ElementType read_element_type(Cursor message) {
   const Head head = read_head(message);
-  if (head.version < 1 || head.version > 4 || head.bytes == 0) fail_with_damage("an unknown type");
+  if (head.version < 1 || head.version > 5 || head.bytes == 0) fail_with_damage("an unknown type");
   switch (head.type_class) {
     case 0:
       return integer(head, message);
@@ -119,9 +119,9 @@ ElementType read_element_type(Cursor message) {
       break;
   }
   constexpr std::array others{
-      "integer", "float",    "unknown",   "string",      "bit field",
-      "opaque",  "compound", "reference", "enumeration", "variable-length array",
-      "array"};
+      "integer", "float",         "unknown",   "string",      "bit field",
+      "opaque",  "compound",      "reference", "enumeration", "variable-length array",
+      "array",   "complex number"};
   return {Kind::other, head.bytes, false,
           head.type_class < others.size() ? others[head.type_class] : "unknown"};
 }

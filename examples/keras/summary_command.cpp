@@ -1,0 +1,31 @@
+#include <iostream>
+
+#include <weft/layers/summary.hpp>
+#include <weft/train/pretrained/keras/keras_files.hpp>
+#include "examples/common/command_line.hpp"
+#include "examples/keras/commands.hpp"
+#include "examples/keras/model_argument.hpp"
+
+namespace weft::keras {
+
+int summary(int argc, char** argv) {
+  bool parameters = false;
+  std::string path;
+  examples::CommandLine line("keras summary", "Shows the layers of a Keras model.");
+  line.flag("parameters", "also list all parameters", parameters);
+  if (!parse_model(line, argc, argv, path)) return 0;
+  const KerasModel<float> model = load_keras(path);
+  std::cout << model << "\n";
+  for (const KerasInput& input : model.inputs()) {
+    std::cout << "input " << input.name << " [batch";
+    for (Index size : input.sizes) std::cout << ", " << (size < 0 ? "any" : str_cat(size));
+    std::cout << "]\n";
+  }
+  if (const std::string loss = model.training_loss(); !loss.empty())
+    std::cout << "trained with " << loss << '\n';
+  std::cout << count_parameters(model) << " parameters\n";
+  if (parameters) std::cout << parameter_table(model);
+  return 0;
+}
+
+}  // namespace weft::keras

@@ -1,0 +1,12 @@
+// keras_attention_layers: attention, and Softmax. Include only in .cpp files.
+#pragma once
+
+#include "train/pretrained/keras/internal/keras_layer.hpp"
+
+namespace weft {
+
+// Returns the readers of these layers, by class.
+template <class T>
+KerasReaders<T> keras_attention_layers();
+
+}  // namespace weft

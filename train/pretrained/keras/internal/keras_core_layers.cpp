@@ -1,0 +1,333 @@
+#include "train/pretrained/keras/internal/keras_core_layers.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "weft/autograd/error.hpp"
+#include "weft/autograd/ops/arithmetic.hpp"
+#include "weft/autograd/ops/comparison.hpp"
+#include "weft/autograd/ops/dropout.hpp"
+#include "weft/autograd/ops/elementwise.hpp"
+#include "weft/autograd/ops/embedding.hpp"
+#include "weft/autograd/ops/indexing.hpp"
+#include "weft/autograd/ops/matmul.hpp"
+#include "weft/autograd/ops/normalization.hpp"
+#include "weft/autograd/ops/permute.hpp"
+#include "weft/autograd/ops/reductions.hpp"
+#include "weft/autograd/ops/shaping.hpp"
+#include "train/pretrained/keras/internal/keras_activations.hpp"
+#include "train/pretrained/keras/internal/keras_config.hpp"
+
+namespace weft {
+namespace {
+
+template <class T>
+void read_dense(KerasLayer<T>& layer, KerasConfig& config) {
+  const Index units = config.size("units");
+  const bool has_bias = config.flag("use_bias", true);
+  const KerasActivation<T> activation = keras_activation<T>(config, "activation");
+  layer.add_parameter(config, "kernel", {-1, units});
+  if (has_bias) layer.add_parameter(config, "bias", {units});
+  layer.compute = [=](const KerasLayer<T>& self, KerasCall<T>& call) {
+    const Var<T> y = matmul(call.x(), self.weight(call, 0));
+    return with_mask(call, activation(has_bias ? y + self.weight(call, 1) : y));
+  };
+}
+
+template <class T>
+void read_embedding(KerasLayer<T>& layer, KerasConfig& config) {
+  const Index tokens = config.size("input_dim"), size = config.size("output_dim");
+  const bool mask_zero = config.flag("mask_zero", false);
+  layer.add_parameter(config, "embeddings", {tokens, size});
+  layer.compute = [=](const KerasLayer<T>& self, KerasCall<T>& call) {
+    const Tensor<T>& x = call.x().value();
+    Tokens ids(x.shape());
+    std::ranges::transform(x, ids.data(), [&](T id) {
+      // Also rejects NaN.
+      if (!(id >= 0 && id < static_cast<T>(tokens)) || id != std::floor(id))
+        fail<ValueError>("input", str_cat("token ids between 0 and ", tokens - 1), id);
+      return static_cast<TokenId>(id);
+    });
+    KerasValue<T> y{embedding(ids, self.weight(call, 0))};
+    if (mask_zero) y.mask = x != 0;
+    return std::vector{std::move(y)};
+  };
+}
+
+// Masks the steps whose vectors consist of `mask_value`, and sets them to zeros.
+template <class T>
+void read_masking(KerasLayer<T>& layer, KerasConfig& config) {
+  const auto value = static_cast<T>(config.number("mask_value", 0));
+  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
+    const Var<T>& x = call.x();
+    const Index size = x.shape().columns();
+    std::vector<Index> sizes(x.shape().begin(), x.shape().end() - 1);
+    Tensor<bool> mask{Shape(sizes)};
+    const T* vectors = x.value().data();
+    for (bool& is_set : mask.values()) {
+      is_set = std::any_of(vectors, vectors + size, [&](T element) { return element != value; });
+      vectors += size;
+    }
+    const Var<T> kept = x * call.tape.constant(numbers_of<T>(mask, x.rank()));
+    return std::vector{KerasValue<T>{kept, mask}};
+  };
+}
+
+template <class T>
+void read_dropout(KerasLayer<T>& layer, KerasConfig& config) {
+  const double rate = config.number("rate", 0);
+  config.ignore({"seed"});
+  config.require("noise_shape", nullptr);
+  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
+    return with_mask(call, dropout(call.x(), rate));
+  };
+}
+
+// Drops whole channels, over all steps.
+template <class T>
+void read_spatial_dropout(KerasLayer<T>& layer, KerasConfig& config) {
+  const double rate = config.number("rate", 0);
+  config.ignore({"seed", "noise_shape"});
+  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
+    const Var<T>& x = call.x();
+    if (!call.tape.training()) return with_mask(call, x);
+    if (x.rank() != 3) fail<ShapeError>("input", "shape [batch, time, channels]", x.shape());
+    const Tensor<T> ones = Tensor<T>::full({x.shape()[0], 1, x.shape()[2]}, T{1});
+    return with_mask(call, x * dropout(call.tape.constant(ones), rate));
+  };
+}
+
+// Layers that change their inputs only in training, in ways that weft does not support.
+template <class T>
+void read_noise(KerasLayer<T>& layer, KerasConfig& config) {
+  config.ignore({"rate", "stddev", "seed", "noise_shape"});
+  layer.compute = [](const KerasLayer<T>&, KerasCall<T>& call) {
+    if (call.tape.training())
+      fail<ValueError>("training", "a layer whose training weft supports", "random noise");
+    return with_mask(call, call.x());
+  };
+}
+
+template <class T>
+void read_identity(KerasLayer<T>& layer, KerasConfig& config) {
+  config.ignore({"l1", "l2"});
+  const double l1 = config.number("l1", 0), l2 = config.number("l2", 0);
+  if (l1 != 0 || l2 != 0)
+    layer.activity_regularizer = [=](const Var<T>& x) {
+      return scale(sum(abs(x)), l1) + scale(sum(x * x), l2);
+    };
+  layer.compute = [](const KerasLayer<T>&, KerasCall<T>& call) {
+    return with_mask(call, call.x());
+  };
+}
+
+// Inputs are constants: reshaping them has no gradient.
+template <class T>
+Var<T> reshaped(const Var<T>& x, const std::vector<Index>& sizes) {
+  return reshape(x, x.value().reshaped(sizes).shape());
+}
+
+template <class T>
+void read_flatten(KerasLayer<T>& layer, KerasConfig& config) {
+  config.require("data_format", "channels_last");
+  layer.compute = [](const KerasLayer<T>&, KerasCall<T>& call) {
+    return without_mask(reshaped(call.x(), {call.x().shape()[0], -1}));
+  };
+}
+
+template <class T>
+void read_reshape(KerasLayer<T>& layer, KerasConfig& config) {
+  const std::vector<Index> target = config.integers("target_shape");
+  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
+    std::vector<Index> sizes{call.x().shape()[0]};
+    sizes.insert(sizes.end(), target.begin(), target.end());
+    return without_mask(reshaped(call.x(), sizes));
+  };
+}
+
+template <class T>
+void read_permute(KerasLayer<T>& layer, KerasConfig& config) {
+  std::vector<Index> axes = config.integers("dims");  // from 1, without the batch
+  axes.insert(axes.begin(), 0);
+  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
+    return without_mask(permute(call.x(), std::span<const Index>(axes)));
+  };
+}
+
+template <class T>
+void read_repeat_vector(KerasLayer<T>& layer, KerasConfig& config) {
+  const Index times = config.size("n");
+  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
+    return without_mask(repeat(unsqueeze(call.x(), 1), 1, times));
+  };
+}
+
+// Returns the two elements of an option such as "padding": a number, or a list of two.
+std::pair<Index, Index> pair_of(KerasConfig& config, const std::string& name) {
+  std::vector<Index> both = config.integers(name);
+  if (both.size() == 1) both.push_back(both.front());
+  if (both.size() != 2 || both[0] < 0 || both[1] < 0)
+    fail<ValueError>(name, "one or two sizes ≥ 0", str_cat(both.size(), " numbers"));
+  return {both[0], both[1]};
+}
+
+template <class T>
+void read_zero_padding(KerasLayer<T>& layer, KerasConfig& config) {
+  const auto [before, after] = pair_of(config, "padding");
+  config.require("data_format", "channels_last");
+  layer.compute = [=, first = before, last = after](const KerasLayer<T>&, KerasCall<T>& call) {
+    return without_mask(pad(call.x(), 1, first, last));
+  };
+}
+
+template <class T>
+void read_cropping(KerasLayer<T>& layer, KerasConfig& config) {
+  const auto [before, after] = pair_of(config, "cropping");
+  layer.compute = [first = before, last = after](const KerasLayer<T>&, KerasCall<T>& call) {
+    return without_mask(slice(call.x(), 1, first, call.x().shape()[1] - last));
+  };
+}
+
+template <class T>
+void read_up_sampling(KerasLayer<T>& layer, KerasConfig& config) {
+  const Index times = config.single("size", 2);
+  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
+    return without_mask(repeat(call.x(), 1, times));
+  };
+}
+
+template <class T>
+void read_rescaling(KerasLayer<T>& layer, KerasConfig& config) {
+  const double factor = config.number("scale", 1), offset = config.number("offset", 0);
+  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
+    return with_mask(call, scale(call.x(), factor) + offset);
+  };
+}
+
+// Reads the axis of a normalization: a number, or a list of one.
+Index read_axis(KerasConfig& config) {
+  const std::vector<Index> axes = config.integers("axis");
+  if (axes.size() > 1) fail<ValueError>("axis", "one axis", str_cat(axes.size(), " axes"));
+  return axes.empty() ? -1 : axes.front();
+}
+
+// Calls `normalized` with the axis moved to the end.
+template <class T, class Normalized>
+Var<T> along_axis(Index axis, const Var<T>& x, const Normalized& normalized) {
+  const Index position = keras_axis("axis", axis, x.rank());
+  if (position == x.rank() - 1) return normalized(x);
+  return transpose(normalized(transpose(x, position, -1)), position, -1);
+}
+
+template <class T>
+void read_layer_norm(KerasLayer<T>& layer, KerasConfig& config) {
+  const Index axis = read_axis(config);
+  const double eps = config.number("epsilon", 1e-3);
+  const bool scaled = config.flag("scale", true), centered = config.flag("center", true);
+  config.require("rms_scaling", false);
+  if (scaled) layer.add_parameter(config, "gamma", {-1});
+  if (centered) layer.add_parameter(config, "beta", {-1});
+  layer.compute = [=](const KerasLayer<T>& self, KerasCall<T>& call) {
+    return with_mask(call, along_axis(axis, call.x(), [&](const Var<T>& x) {
+                       const Shape channels{x.shape().columns()};
+                       const Var<T> gamma =
+                           scaled ? self.weight(call, 0)
+                                  : call.tape.constant(Tensor<T>::full(channels, T{1}));
+                       const Var<T> beta = centered ? self.weight(call, scaled ? 1 : 0)
+                                                    : call.tape.constant(Tensor<T>(channels));
+                       return layer_norm(x, gamma, beta, eps);
+                     }));
+  };
+}
+
+template <class T>
+void read_unit_norm(KerasLayer<T>& layer, KerasConfig& config) {
+  const Index axis = read_axis(config);
+  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
+    return with_mask(call,
+                     along_axis(axis, call.x(), [](const Var<T>& x) { return normalize(x); }));
+  };
+}
+
+// Formula: y = (x - mean) / √(variance + epsilon) · gamma + beta, for each channel, with the mean
+// and the variance of the batch while training, and with moving averages otherwise.
+template <class T>
+void read_batch_norm(KerasLayer<T>& layer, KerasConfig& config) {
+  const Index axis = read_axis(config);
+  const double eps = config.number("epsilon", 1e-3), momentum = config.number("momentum", 0.99);
+  const bool scaled = config.flag("scale", true), centered = config.flag("center", true);
+  config.require("renorm", false);
+  config.require("synchronized", false);
+  config.ignore(
+      {"virtual_batch_size", "adjustment", "fused", "renorm_clipping", "renorm_momentum"});
+  if (scaled) layer.add_parameter(config, "gamma", {-1});
+  if (centered) layer.add_parameter(config, "beta", {-1});
+  layer.buffers = {{"moving_mean", {-1}}, {"moving_variance", {-1}}};
+  layer.compute = [=](const KerasLayer<T>& self, KerasCall<T>& call) {
+    Tape<T>& tape = call.tape;
+    return with_mask(
+        call, along_axis(axis, call.x(), [&](const Var<T>& x) {
+          Var<T> mean = tape.constant(self.buffers[0].value);
+          Var<T> variance = tape.constant(self.buffers[1].value);
+          // A frozen layer uses the averages, also while training.
+          if (tape.training() && self.trainable) {
+            const Var<T> rows = reshape(x, {-1, x.shape().columns()});
+            // Steps that a mask hides do not count.
+            Tensor<T> counted = call.mask() ? numbers_of<T>(*call.mask(), 0).reshaped({-1, 1})
+                                            : Tensor<T>::full({rows.shape()[0], 1}, T{1});
+            const Var<T> weights = tape.constant(counted);
+            const Var<T> total = sum(weights);
+            mean = sum(rows * weights, {0}) / total;
+            const Var<T> centered_rows = rows - mean;
+            variance = sum(centered_rows * centered_rows * weights, {0}) / total;
+            const auto update = [&](Tensor<T>& average, const Tensor<T>& value) {
+              std::ranges::transform(
+                  average.values(), value.values(), average.data(), [&](T old, T next) {
+                    return static_cast<T>(momentum * old + (1 - momentum) * next);
+                  });
+            };
+            update(self.buffers[0].value, mean.value());
+            update(self.buffers[1].value, variance.value());
+          }
+          Var<T> factor = power(variance + eps, -0.5);
+          if (scaled) factor = factor * self.weight(call, 0);
+          const Var<T> y = (x - mean) * factor;
+          return centered ? y + self.weight(call, scaled ? 1 : 0) : y;
+        }));
+  };
+}
+
+}  // namespace
+
+template <class T>
+KerasReaders<T> keras_core_layers() {
+  return {
+      {"Dense", &read_dense<T>},
+      {"Embedding", &read_embedding<T>},
+      {"Masking", &read_masking<T>},
+      {"Dropout", &read_dropout<T>},
+      {"SpatialDropout1D", &read_spatial_dropout<T>},
+      {"GaussianNoise", &read_noise<T>},
+      {"GaussianDropout", &read_noise<T>},
+      {"AlphaDropout", &read_noise<T>},
+      {"Identity", &read_identity<T>},
+      {"ActivityRegularization", &read_identity<T>},
+      {"Flatten", &read_flatten<T>},
+      {"Reshape", &read_reshape<T>},
+      {"Permute", &read_permute<T>},
+      {"RepeatVector", &read_repeat_vector<T>},
+      {"ZeroPadding1D", &read_zero_padding<T>},
+      {"Cropping1D", &read_cropping<T>},
+      {"UpSampling1D", &read_up_sampling<T>},
+      {"Rescaling", &read_rescaling<T>},
+      {"LayerNormalization", &read_layer_norm<T>},
+      {"BatchNormalization", &read_batch_norm<T>},
+      {"BatchNormalizationV1", &read_batch_norm<T>},
+      {"UnitNormalization", &read_unit_norm<T>},
+  };
+}
+
+template KerasReaders<float> keras_core_layers();
+template KerasReaders<double> keras_core_layers();
+
+}  // namespace weft

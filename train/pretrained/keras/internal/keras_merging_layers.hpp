@@ -1,0 +1,12 @@
+// keras_merging_layers: layers that merge several inputs. Include only in .cpp files.
+#pragma once
+
+#include "train/pretrained/keras/internal/keras_layer.hpp"
+
+namespace weft {
+
+// Returns the readers of these layers, by class.
+template <class T>
+KerasReaders<T> keras_merging_layers();
+
+}  // namespace weft

@@ -1,0 +1,13 @@
+// keras_recurrent_layers: recurrent layers, Bidirectional and TimeDistributed. Include only in .cpp
+// files.
+#pragma once
+
+#include "train/pretrained/keras/internal/keras_layer.hpp"
+
+namespace weft {
+
+// Returns the readers of these layers, by class.
+template <class T>
+KerasReaders<T> keras_recurrent_layers();
+
+}  // namespace weft

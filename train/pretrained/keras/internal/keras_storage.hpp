@@ -1,0 +1,30 @@
+// The file from which a KerasModel was loaded, and the places of its weights in files. Include only
+// in .cpp files.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "train/pretrained/keras/internal/keras_layer.hpp"
+#include "train/pretrained/keras/internal/zip_archive.hpp"
+
+namespace weft {
+
+// What a file contains apart from the weights. `save_keras` writes it again.
+struct KerasStorage {
+  bool is_archive = false;
+  // The attributes of a whole-model file in HDF5 format, such as "model_config", or the members of
+  // a .keras archive, such as "config.json".
+  ZipMembers texts;
+  // In HDF5 format, the layers with the names of their weights.
+  std::vector<std::pair<std::string, std::vector<std::string>>> layers = {};
+};
+
+template <class T>
+struct KerasModelState {
+  KerasLayer<T> root;
+  KerasStorage storage;
+};
+
+}  // namespace weft
