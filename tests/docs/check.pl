@@ -26,7 +26,8 @@ my @required = (
 );
 # Modules that are no layers: bases and containers of layers.
 my %is_no_layer = map { $_ => 1 }
-  qw(Module ModuleList TrainableParameters BlockStack RecurrentLayers AnyLayer OneOf Sequential);
+  qw(Module ModuleList TrainableParameters BlockStack RecurrentLayers AnyLayer OneOf Sequential
+     KerasModel);
 
 my %classes;      # by name: documentation, functions, names of the bases
 my %functions;    # of no class, by name: [documentation, signature, place] of each

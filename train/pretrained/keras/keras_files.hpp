@@ -22,7 +22,7 @@ namespace weft {
 // contains only weights (load_weights reads it into a model of one's own); and for damaged files.
 //   KerasModel model = load_keras("model.h5");
 //   Tape tape = Tape<float>::inference();
-//   Var y = model(tape.constant(x));  // equal to Keras's model.predict(x)
+//   Var y = model(tape.constant(X));  // equal to Keras's model.predict(x)
 template <class T = float>
 WEFT_API KerasModel<T> load_keras(const std::filesystem::path& path);
 
@@ -31,6 +31,7 @@ WEFT_API KerasModel<T> load_keras(const std::filesystem::path& path);
 // ends with ".weights.h5" saves the weights alone, for Keras 3's model.load_weights. Optimizer
 // states are not saved. Throws ValueError for a name with another ending, and FileError if the file
 // cannot be written. An existing file is replaced only when the new one is complete.
+//   KerasModel model = load_keras("model.keras");
 //   save_keras("further.keras", model);
 template <class T>
 WEFT_API void save_keras(const std::filesystem::path& path, const KerasModel<T>& model);

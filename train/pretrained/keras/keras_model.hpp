@@ -13,6 +13,7 @@
 
 namespace weft {
 
+// What load_keras reads from a file.
 template <class T>
 struct KerasModelState;
 
@@ -27,16 +28,17 @@ struct KerasResult {
 
 // An input of a KerasModel.
 struct KerasInput {
-  std::string name;
+  std::string name;          // of the InputLayer
   std::vector<Index> sizes;  // without the batch; -1 for any size
 };
 
-// A Sequential or functional model of Keras 2 or Keras 3: layers, options, connections and weights.
-// Parameters have the names and shapes of Keras, such as "lstm.cell.recurrent_kernel" [units,
-// 4 · units], and can be trained and saved in checkpoints like those of any module. Masks of
-// Embedding and Masking reach the same layers as in Keras. A layer that is not trainable in Keras
-// is frozen. Passes change the averages of BatchNormalization while training, and the states of
-// recurrent layers with `stateful`: such a model must not run on several threads at once.
+// A Sequential or functional model of Keras 2 or Keras 3:
+// layers, options, connections and weights. Parameters have the names and shapes of Keras, such as
+// "lstm.cell.recurrent_kernel" [units, 4 · units], and can be trained and saved in checkpoints like
+// those of any module. Masks of Embedding and Masking reach the same layers as in Keras. A layer
+// that is not trainable in Keras is frozen. Passes change the averages of BatchNormalization while
+// training, and the states of recurrent layers with `stateful`: such a model must not run on
+// several threads at once.
 template <class T = float>
 class WEFT_API KerasModel final : public Module<T> {
  public:
@@ -52,7 +54,7 @@ class WEFT_API KerasModel final : public Module<T> {
   // model with several inputs or outputs, and ValueError for values that they do not accept, such
   // as a token outside the vocabulary; the message names the layer.
   //   KerasModel model = load_keras("model.h5");
-  //   Var y = model(tape.constant(x));
+  //   Var y = model(tape.constant(X));
   Var<T> operator()(const Var<T>& x) const;
   // Computes all outputs, each [batch, ...], from all inputs, each [batch, ...], along with the sum
   // of the regularizers. Throws ShapeError if there is no input, and the same exceptions as
