@@ -3,7 +3,7 @@
 #   fuzz_load_weights    weights in HDF5 files
 #   fuzz_read_models     Hugging Face models: safetensors and their index, config.json,
 #                        generation_config.json, adapters, tokenizer.json, tokenizer_config.json, chat
-#                        templates
+#                        templates; Keras models and their configurations
 #   fuzz_read_files      CSV, vocabularies and merges, checkpoints to resume from, metrics.csv, run.json
 # The random files are variations of small files of every format and layout. The targets run under the
 # address and undefined-behaviour sanitizers, with limits on an allocation (64 MiB) and on the time for
@@ -11,7 +11,7 @@
 seconds=${1:-1800}
 source "$(dirname -- "${BASH_SOURCE[0]}")/sanitizers.sh"
 
-install_packages "${build_packages[@]}" catch2
+install_packages "${build_packages[@]}" catch2 unzip
 use_clang
 build=$build/fuzz
 targets=(load_weights read_models read_files)
@@ -60,6 +60,13 @@ sed 's/.*/{"bos_token": "<s>", "eos_token": {"content": "<\/s>"}, "chat_template
 seed read_models j made/template-*
 seed read_models o made/configuration-*
 
+mkdir -p made/keras made/configs
+unzip -qo "$golden/keras_models/models.zip" -d made/keras
+for file in made/keras/*.keras; do unzip -p "$file" config.json >"made/configs/$(basename "$file")"; done
+seed read_models n made/configs/*
+mapfile -t files < <(find made/keras -name 'model_*' -size -40k)
+seed read_models k "${files[@]}"
+
 seed read_files c "$repository"/examples/data/*.csv
 printf 'x\ty\n"a, b"\t-1.5e3\n\n"c ""d"""\t2\n' >made/table.tsv
 seed read_files c made/table.tsv
@@ -72,7 +79,7 @@ seed read_files m made/training/metrics.csv
 seed read_files r made/training/run.json
 seed read_files l made/training/*.h5
 
-export WEFT_TOKENIZERS=$build/made/tokenizers WEFT_MODELS=$golden/language_models
+export WEFT_KERAS=$repository/examples/data/sines.keras WEFT_TOKENIZERS=$build/made/tokenizers WEFT_MODELS=$golden/language_models
 # The memory that the HDF5 library keeps until exit is not a leak.
 export ASAN_OPTIONS=detect_leaks=0:malloc_context_size=1 OMP_NUM_THREADS=1
 # The targets write inputs to files, in memory if there is a file system for it.

@@ -1,18 +1,22 @@
 // A libFuzzer target: any bytes as a file of a model of Hugging Face. The first byte says which:
 // 's' for safetensors, 'i' for their index, 'c' for config.json, 'g' for generation_config.json,
 // 'a' for adapter_config.json and the adapters with a NUL between them, 't' for tokenizer.json, 'o'
-// for tokenizer_config.json, 'j' for a chat template; otherwise the bytes are a text, which every
-// one of some tokenizers encodes.
+// for tokenizer_config.json, 'j' for a chat template, 'k' for a whole model of Keras, 'n' for the
+// config.json of one; otherwise the bytes are a text, which every one of some tokenizers encodes.
 #include <cstdint>
 #include <cstdlib>
+#include <sstream>
 #include <vector>
 
+#include <weft/layers/summary.hpp>
 #include <weft/train/files/safetensors/safetensors_file.hpp>
 #include <weft/train/pretrained/chat_templates/chat_template.hpp>
+#include <weft/train/pretrained/keras/keras_files.hpp>
 #include <weft/train/pretrained/lora_weights.hpp>
 #include <weft/train/pretrained/pretrained.hpp>
 #include <weft/train/text/tokenizers/pretrained_tokenizer.hpp>
 #include "tests/fuzz/input.hpp"
+#include "train/pretrained/keras/internal/zip_archive.hpp"
 
 namespace {
 
@@ -81,6 +85,27 @@ void render(const std::string& text) {
   attempt([&] { (void)chat.parts(messages); });
 }
 
+void read_keras(const fs::path& path) {
+  const KerasModel<float> model = load_keras(path);
+  std::ostringstream shown;
+  shown << model << model.training_loss();
+  (void)model.inputs();
+  attempt([&] { save_keras(write("again.keras", ""), model); });
+  attempt([&] { save_keras(write("again.h5", ""), model); });
+}
+
+// Beside the weights of a model, when fuzz.sh says where it is.
+void read_keras_config(const std::string& contents) {
+  static const char* const model = std::getenv("WEFT_KERAS");
+  if (!model) return;
+  static const ZipMembers original = read_zip(model);
+  ZipMembers members = original;
+  members["config.json"] = contents;
+  const fs::path path = write("config.keras", "");
+  write_zip(path, members);
+  read_keras(path);
+}
+
 // Learned from these, and from the golden files when fuzz.sh says where they are.
 const std::vector<PretrainedTokenizer>& tokenizers() {
   static const std::vector<PretrainedTokenizer> all = [] {
@@ -124,6 +149,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 'j':
       attempt([&] { render(rest); });
+      break;
+    case 'k':
+      attempt([&] { read_keras(write("model.keras", rest)); });
+      break;
+    case 'n':
+      attempt([&] { read_keras_config(rest); });
       break;
     default:
       for (const PretrainedTokenizer& tokenizer : tokenizers()) encode(tokenizer, all);

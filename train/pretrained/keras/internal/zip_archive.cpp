@@ -67,7 +67,7 @@ zlib_filefunc64_def access_to(MemoryFile& file) {
 
 ZipMembers read_zip(const fs::path& path) {
   // Members of models are hardly compressible. A file that claims more may be a bomb.
-  constexpr std::uint64_t least = std::uint64_t{1} << 26, most_times = 32;
+  constexpr std::uint64_t least = std::uint64_t{1} << 24, most_times = 32;
   MemoryFile file{file_contents(path).value_or("")};
   const std::uint64_t limit = std::max(least, most_times * file.contents.size());
   zlib_filefunc64_def access = access_to(file);
