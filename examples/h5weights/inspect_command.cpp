@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <weft/autograd/error.hpp>
+#include <weft/train/files/hdf5/hdf5_file.hpp>
 #include <weft/train/files/utf8.hpp>
 #include <weft/train/weights/convert_weights.hpp>
 #include "examples/common/colours.hpp"
@@ -113,6 +114,17 @@ void print(const std::vector<Row>& rows, const examples::Colours& colours) {
   }
 }
 
+// Returns a line about the whole model of Keras that a file contains, or nothing.
+std::string keras_model(const TensorFile& file) {
+  const auto* const hdf5 = dynamic_cast<const Hdf5File*>(&file);
+  if (!hdf5 || !hdf5->has_attribute("/", "model_config")) return "";
+  const std::string version = hdf5->has_attribute("/", "keras_version")
+                                  ? hdf5->attribute<std::string>("/", "keras_version")
+                                  : "1";
+  return str_cat("a whole model of Keras ", printable(version),
+                 ", whose layers `keras summary` shows\n");
+}
+
 }  // namespace
 
 int inspect(int argc, char** argv) {
@@ -141,9 +153,9 @@ int inspect(int argc, char** argv) {
   const examples::Colours colours;
   print(rows, colours);
   std::cout << "\nlayout " << weights_layout(weights.file) << '\n'
-            << counted(totals.datasets, "dataset") << ", " << counted(totals.numbers, "number")
-            << " in " << counted(totals.bytes, "byte") << "; a file of "
-            << counted(weights.bytes, "byte") << ' '
+            << keras_model(weights.file) << counted(totals.datasets, "dataset") << ", "
+            << counted(totals.numbers, "number") << " in " << counted(totals.bytes, "byte")
+            << "; a file of " << counted(weights.bytes, "byte") << ' '
             << (weights.has_checksum ? colours.green("with a valid checksum")
                                      : std::string("without a checksum"))
             << '\n';

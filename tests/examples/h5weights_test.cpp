@@ -52,6 +52,11 @@ struct Files {
 
 }  // namespace
 
+TEST_CASE("h5weights inspect recognizes a whole model of Keras", "[examples]") {
+  CHECK(contains(run({"inspect", golden + "keras_legacy_model.h5"}).output,
+                 "\na whole model of Keras 3."));
+}
+
 TEST_CASE("h5weights inspect: a tree of datasets with their statistics", "[examples]") {
   const Files files;
   const std::string path = files.write("model.h5", [](Hdf5Writer& writer) {

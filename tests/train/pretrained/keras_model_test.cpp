@@ -169,6 +169,23 @@ TEST_CASE("a .keras archive is opened and saved again with equal bytes") {
   CHECK(bytes_of(folder / "again.keras") == bytes_of(folder / "thrice.keras"));
 }
 
+TEST_CASE("a model of texts takes token ids, and its archive has the vocabulary") {
+  const TemporaryFolder folder;
+  Hdf5Writer writer(folder / "w.h5");
+  writer.tensor("layers/embedding/vars/0", Tensor<float>({3, 1}, {0, 5, 7}));
+  write_zip(folder / "m.keras",
+            {{"metadata.json", R"({"keras_version": "3.9.0"})"},
+             {"config.json",
+              sequential({layer("TextVectorization", "text", {{"output_mode", "int"}}),
+                          layer("Embedding", "embedding", {{"input_dim", 3}, {"output_dim", 1}})})
+                  .dump()},
+             {"assets/layers/text_vectorization/vocabulary.txt", "\n[UNK]\ncat"},
+             {"model.weights.h5", writer.bytes()}});
+  const KerasModel model = load_keras(folder / "m.keras");
+  CHECK(model.vocabulary() == std::vector<std::string>{"", "[UNK]", "cat"});
+  CHECK(same(output_of(model, Tensor<float>({1, 2}, {2, 1})), Tensor<float>({1, 2, 1}, {7, 5})));
+}
+
 TEST_CASE("a frozen layer stays frozen, and regularizers add a penalty") {
   const TemporaryFolder folder;
   const json regularizer = {{"class_name", "L2"}, {"config", {{"l2", 0.5}}}};

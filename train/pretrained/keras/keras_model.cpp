@@ -91,6 +91,20 @@ std::string KerasModel<T>::training_loss() const {
 }
 
 template <class T>
+std::vector<std::string> KerasModel<T>::vocabulary() const {
+  std::vector<std::string> tokens;
+  for (const auto& [name, text] : state_->storage.texts) {
+    if (!name.ends_with("text_vectorization/vocabulary.txt")) continue;
+    for (std::size_t first = 0, end = 0; end != text.npos; first = end + 1) {
+      end = text.find('\n', first);
+      tokens.push_back(text.substr(first, end == text.npos ? end : end - first));
+    }
+    break;
+  }
+  return tokens;
+}
+
+template <class T>
 void KerasModel<T>::reset_states() {
   reset(state_->root);
 }

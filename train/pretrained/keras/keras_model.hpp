@@ -65,6 +65,10 @@ class WEFT_API KerasModel final : public Module<T> {
   // Returns the name of the loss with which Keras trained the model, such as "mean_squared_error".
   // Empty if the file does not contain one, or contains several or one of logits.
   std::string training_loss() const;
+  // Returns the tokens of the layer TextVectorization by their ids, if the file is a .keras archive
+  // that contains them; otherwise, nothing. The first token stands for padding, and the second for
+  // unknown words. Such a model expects token ids [batch, time] instead of texts.
+  std::vector<std::string> vocabulary() const;
   // Sets the states of recurrent layers with `stateful` to zeros, as at the start of a sequence.
   void reset_states();
   void members(Members<T>& members) const override;

@@ -54,6 +54,16 @@ void read_embedding(KerasLayer<T>& layer, KerasConfig& config) {
   };
 }
 
+// Passes on the token ids that the program computes from texts; see KerasModel::vocabulary.
+template <class T>
+void read_text_vectorization(KerasLayer<T>& layer, KerasConfig& config) {
+  config.require("output_mode", "int");
+  config.ignore({"max_tokens", "standardize", "split", "ngrams", "output_sequence_length",
+                 "pad_to_max_tokens", "sparse", "ragged", "vocabulary", "vocabulary_size",
+                 "idf_weights", "encoding"});
+  layer.compute = [](const KerasLayer<T>&, KerasCall<T>& call) { return without_mask(call.x()); };
+}
+
 // Masks the steps whose vectors consist of `mask_value`, and sets them to zeros.
 template <class T>
 void read_masking(KerasLayer<T>& layer, KerasConfig& config) {
@@ -304,6 +314,7 @@ KerasReaders<T> keras_core_layers() {
   return {
       {"Dense", &read_dense<T>},
       {"Embedding", &read_embedding<T>},
+      {"TextVectorization", &read_text_vectorization<T>},
       {"Masking", &read_masking<T>},
       {"Dropout", &read_dropout<T>},
       {"SpatialDropout1D", &read_spatial_dropout<T>},
