@@ -266,6 +266,7 @@ void read_batch_norm(KerasLayer<T>& layer, KerasConfig& config) {
   const Index axis = read_axis(config);
   const double eps = config.number("epsilon", 1e-3), momentum = config.number("momentum", 0.99);
   const bool scaled = config.flag("scale", true), centered = config.flag("center", true);
+  const bool is_keras_2 = config.is_keras_2();
   config.require("renorm", false);
   config.require("synchronized", false);
   config.ignore(
@@ -282,11 +283,12 @@ void read_batch_norm(KerasLayer<T>& layer, KerasConfig& config) {
           // A frozen layer uses the averages, also while training.
           if (tape.training() && self.trainable) {
             const Var<T> rows = reshape(x, {-1, x.shape().columns()});
-            // Steps that a mask hides do not count.
-            Tensor<T> counted = call.mask() ? numbers_of<T>(*call.mask(), 0).reshaped({-1, 1})
-                                            : Tensor<T>::full({rows.shape()[0], 1}, T{1});
+            // In Keras 3, steps that a mask hides do not count.
+            const bool is_masked = call.mask() && !is_keras_2;
+            Tensor<T> counted = is_masked ? numbers_of<T>(*call.mask(), 0).reshaped({-1, 1})
+                                          : Tensor<T>::full({rows.shape()[0], 1}, T{1});
             const Var<T> weights = tape.constant(counted);
-            const Var<T> total = sum(weights);
+            const Var<T> total = is_masked ? sum(weights) + 1e-7 : sum(weights);
             mean = sum(rows * weights, {0}) / total;
             const Var<T> centered_rows = rows - mean;
             variance = sum(centered_rows * centered_rows * weights, {0}) / total;
