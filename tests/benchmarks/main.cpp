@@ -13,6 +13,7 @@
 #include "tests/benchmarks/files.hpp"
 #include "tests/benchmarks/finetuning.hpp"
 #include "tests/benchmarks/generation.hpp"
+#include "tests/benchmarks/keras_models.hpp"
 #include "tests/benchmarks/measure.hpp"
 #include "tests/benchmarks/operations.hpp"
 #include "tests/benchmarks/phases.hpp"
@@ -46,6 +47,9 @@ constexpr const char* usage =
     "weft_benchmark pretrained FOLDER PROMPT NEW WEIGHTS THREADS SECONDS   prints: median_ms "
     "tokens\n"
     "  prompt_ms peak_mib of a model of Hugging Face\n"
+    "weft_benchmark keras MODEL LENGTH VOCABULARY THREADS SECONDS   prints: first_ms one_ms "
+    "many_ms\n"
+    "  of a model of Keras, and 0\n"
     "weft_benchmark finetune FOLDER TEXT ADAPTERS|- BATCH LENGTH STEPS PRECISION RECOMPUTE "
     "THREADS\n"
     "  SECONDS   prints: the loss of each step, then median_ms tokens peak_mib; RECOMPUTE is 0 or "
@@ -130,6 +134,13 @@ void print_pretrained(char** argv, Precision weights, double seconds) {
               peak_mebibytes());
 }
 
+void print_keras(char** argv, double seconds) {
+  const KerasTimes times =
+      measure_keras(argv[0], parse_number<Index>("length", argv[1], "an integer"),
+                    parse_number<Index>("vocabulary", argv[2], "an integer"), seconds);
+  std::printf("%.3f %.4f %.4f 0\n", 1e3 * times.first, 1e3 * times.one, 1e3 * times.many);
+}
+
 void print_finetuning(char** argv, Precision precision) {
   const auto number = [&](int argument) {
     return parse_number<Index>("number", argv[argument], "an integer");
@@ -183,6 +194,7 @@ int operands_of(const std::string& command) {
   if (command == "generate") return 9;
   if (command == "finetune") return 8;
   if (command == "pretrained") return 4;
+  if (command == "keras") return 3;
   if (command == "step" || command == "mean" || command == "train" || command == "profile" ||
       command == "predict")
     return 2;
@@ -222,6 +234,8 @@ int run(int argc, char** argv) {
     print_generation(argv + 2, precision(10), seconds);
   else if (command == "pretrained")
     print_pretrained(argv + 2, precision(5), seconds);
+  else if (command == "keras")
+    print_keras(argv + 2, seconds);
   else if (command == "finetune")
     print_finetuning(argv + 2, precision(8));
   else if (command == "train")
