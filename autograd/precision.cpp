@@ -1,16 +1,12 @@
 #include "weft/autograd/precision.hpp"
 
+#include "autograd/internal/bf16_emulation.hpp"
+#include "autograd/kernels/library_product.hpp"
+
 namespace weft {
 
 bool is_supported(Precision precision) {
-#ifdef WEFT_HAS_AVX512_BF16
-  static const bool has_bf16 = __builtin_cpu_supports("avx512bf16") &&
-                               __builtin_cpu_supports("avx512bw") &&
-                               __builtin_cpu_supports("avx512vl");
-#else
-  constexpr bool has_bf16 = false;
-#endif
-  return precision == Precision::full || has_bf16;
+  return precision == Precision::full || EmulateBf16::is_on() || has_bf16_product();
 }
 
 }  // namespace weft

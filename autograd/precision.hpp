@@ -10,10 +10,10 @@ namespace weft {
 enum class Precision {
   // The precision of the tape's type, without rounding.
   full,
-  // bfloat16, which has a float's range but only 8 significant bits. Inputs of matrix products are
-  // rounded to nearest even, subnormal inputs to zero, and the products are accumulated in single
-  // precision. Everything else is computed and stored in single precision (Micikevicius et al.,
-  // 2018, https://arxiv.org/abs/1710.03740). For float only.
+  // bfloat16, which has a float's range but only 8 significant bits. Inputs of matrix products with
+  // at least half a million multiplications are rounded to nearest even, subnormal inputs possibly
+  // to zero. Everything else uses single precision (Micikevicius et al., 2018,
+  // https://arxiv.org/abs/1710.03740). For float only. Equal to full unless `is_supported`.
   bf16,
 };
 
@@ -22,8 +22,8 @@ inline constexpr EnumNames<Precision, 2> precision_names{{
     {Precision::bf16, "bf16"},
 }};
 
-// Returns whether this processor supports `precision`. bf16 needs AVX512-BF16 (AMD since Zen 4;
-// Intel Cooper Lake, and Intel since Sapphire Rapids).
+// Returns whether matrix products can use `precision`. bf16 needs oneDNN and a processor with
+// AVX512-BF16 (AMD since Zen 4; Intel Cooper Lake, and Intel since Sapphire Rapids).
 WEFT_API bool is_supported(Precision precision);
 
 }  // namespace weft

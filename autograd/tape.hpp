@@ -79,9 +79,9 @@ struct TapeOptions {
   bool keep_attention_weights = false;
   // The precision of the inputs of matrix products, in forward and backward. It affects `linear`,
   // `matmul`, `einsum`, recurrent layers and attention, except attention over short sequences
-  // (which uses no matrix products) and over a KeyValueCache. bf16 is about twice as fast, but
-  // requires a processor with AVX512-BF16: otherwise, the constructor of Tape throws Error. For
-  // Tape<double>, it throws ValueError.
+  // (which uses no matrix products) and over a KeyValueCache. With bf16, the large products are
+  // computed in bf16 if that is faster on this machine; see Precision. For Tape<double>, bf16 makes
+  // the constructor of Tape throw ValueError.
   Precision precision = Precision::full;
   // If not null, is notified of every operation, forward and backward. Must outlive the tape.
   TapeObserver* observer = nullptr;
@@ -107,8 +107,8 @@ template <class T = float>
 class WEFT_API Tape {
  public:
   Tape() : Tape(TapeOptions{}) {}  // a recording tape, with dropout off
-  // Creates a tape with these options. Throws Error if the processor does not support the
-  // precision, and ValueError for bf16 on a Tape<double>.
+  // Creates a tape with these options. Throws ValueError for the precision bf16 on a
+  // Tape<double>.
   Tape(const TapeOptions& options);
   ~Tape();
   Tape(const Tape&) = delete;

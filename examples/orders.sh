@@ -14,7 +14,6 @@ gpt=$build/examples/gpt
 data=$repository/examples/data
 out=$build/orders
 question=$(sed -n '1s/.*"prompt": "\(.*\)", "answer".*/\1/p' "$data/orders_held_out.jsonl" | sed 's/\\n/\n/')
-grep -qw avx512_bf16 /proc/cpuinfo && precision=bf16 || precision=full
 
 log "Before"
 echo "$question"
@@ -25,7 +24,7 @@ rm -rf -- "$out"
 "$gpt" finetune --model "$model" --data "$data/orders.jsonl" \
   --validation "$data/orders_held_out.jsonl" --samples 2 --out "$out" --lora 8 \
   --layers '.*attention.*|.*ffn.*' --length 256 --batch 2 --epochs 3 --lr 1e-3 \
-  --precision $precision
+  --precision bf16
 log "After"
 echo "$question"
 "$gpt" sample --model "$out" --chat --temperature 0 --tokens 60 --prompt "$question"

@@ -87,6 +87,8 @@ class TrainingLoop<T>::Run {
     if (options_.plateau && !validation_)
       fail<ValueError>("trainer: plateau", "a validation", "none");
     if (processes_.size() > 1) check_processes();
+    if (!is_supported(options_.precision))
+      message("bf16: not supported on this machine, so products use single precision");
     in_first([&] { open_folder(); });
     if (processes_.size() > 1) share_state();
     if (best_is_missing_) restore_best();

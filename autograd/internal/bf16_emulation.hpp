@@ -10,8 +10,9 @@
 
 namespace weft {
 
-// While an object of this class exists, every processor allows `Precision::bf16`; its products are
-// computed by rounding copies of the inputs.
+// While an object of this class exists, products with `Precision::bf16` are computed in bf16
+// whatever the processor and their sizes, except products of a few rows with a transposed matrix.
+// They are computed by single-precision products of rounded copies.
 class EmulateBf16 {
  public:
   EmulateBf16() { ++objects_; }
@@ -25,16 +26,12 @@ class EmulateBf16 {
   static inline std::atomic<int> objects_ = 0;
 };
 
-// Throws ValueError, naming `what`, for bf16 with numbers of type double, and Error for bf16 on a
-// processor without its instructions.
+// Throws ValueError, naming `what`, for bf16 with numbers of type double.
 template <class T>
 void check_precision(const std::string& what, Precision precision) {
-  if (precision == Precision::full) return;
   if constexpr (!std::is_same_v<T, float>)
-    fail<ValueError>(what + ": precision", "full for numbers of type double", "bf16");
-  if (!is_supported(precision) && !EmulateBf16::is_on())
-    fail<Error>(what + ": precision bf16", "a processor with AVX512-BF16 instructions",
-                "a processor without them; use precision full");
+    if (precision != Precision::full)
+      fail<ValueError>(what + ": precision", "full for numbers of type double", "bf16");
 }
 
 }  // namespace weft

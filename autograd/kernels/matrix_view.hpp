@@ -1,6 +1,8 @@
 // MatrixView: a view of a matrix in memory.
 #pragma once
 
+#include <cstdint>
+
 #include "weft/autograd/shape.hpp"
 
 namespace weft {
@@ -12,10 +14,13 @@ struct MatrixView {
   const T* data;
   Index stride;
   bool transposed = false;
+  const std::uint16_t* bf16 = nullptr;  // the same elements in bf16, if they are exact
 
+  MatrixView transpose() const { return {data, stride, !transposed, bf16}; }
   // Returns the part that starts at row i and column j.
   MatrixView at(Index i, Index j) const {
-    return {data + (transposed ? j * stride + i : i * stride + j), stride, transposed};
+    const Index offset = transposed ? j * stride + i : i * stride + j;
+    return {data + offset, stride, transposed, bf16 ? bf16 + offset : nullptr};
   }
 };
 

@@ -1,11 +1,8 @@
 #include "weft/autograd/ops/linear.hpp"
 
-#include <cstdint>
-
 #include "autograd/kernels/arrays.hpp"
 #include "autograd/kernels/column_sums.hpp"
 #include "autograd/kernels/matrix_product.hpp"
-#include "autograd/kernels/row_product.hpp"
 #include "autograd/ops/internal/activation_functions.hpp"
 
 namespace weft {
@@ -19,6 +16,11 @@ void check_linear(const Var<T>& x, const Var<T>& weight) {
         "linear: input",
         str_cat("shape [..., ", weight.shape()[1], "] for a weight of shape ", weight.shape()),
         x.shape());
+}
+
+template <class T>
+MatrixView<T> matrix_of(const Tensor<T>& weight) {
+  return {weight.data(), weight.shape()[1], false, weight.bf16()};
 }
 
 // Returns dz = dy f'(z). `kept` is f'(z) for activations whose slope is computed from z, and y for
@@ -67,25 +69,9 @@ Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
         apply_activation(activation, z_row, z_row, j1 - j0);
     }
   };
-  const T *x_data = x.value().data(), *w_data = weight.value().data();
-  // 16-bit weights are read as they are, whatever the precision.
-  const std::uint16_t* const bf16 = weight.value().bf16();
-  if (prefers_row_product(rows) && (bf16 || tape.precision() == Precision::full)) {
-    const auto multiply = [&](const auto* w) {
-      parallel_for(out, row_product_grain(rows, in), [&](Index j0, Index j1) {
-        row_product(rows, j1 - j0, in, T{1}, x_data, in, w + j0 * in, in, z_data + j0, out);
-        add_bias_and_activate(0, rows, j0, j1);
-      });
-    };
-    if (bf16)
-      multiply(bf16);
-    else
-      multiply(w_data);
-  } else {
-    const MatrixView<T> x_matrix{x_data, in}, w_transposed{w_data, in, true};
-    parallel_matrix_product(tape.precision(), rows, out, in, T{1}, x_matrix, w_transposed, T{0},
-                            z_data, out, add_bias_and_activate);
-  }
+  const MatrixView<T> x_matrix{x.value().data(), in}, w_matrix = matrix_of(weight.value());
+  parallel_matrix_product(tape.precision(), rows, out, in, T{1}, x_matrix, w_matrix.transpose(),
+                          T{0}, z_data, out, add_bias_and_activate);
 
   if (!keep_slope && activation != Activation::none) kept = y;
   const NodeId bias_node = bias ? bias->node() : no_node;
@@ -99,7 +85,7 @@ Var<T> fused_linear(const Var<T>& x, const Var<T>& weight, const Var<T>* bias,
         const Tensor<T> dz = gradient_of_z(backward, activation, kept, dy);
         if (const Gradient<T> dx = backward.gradient(x))
           parallel_matrix_product(backward.precision(), m, k, n, T{1}, {dz.data(), n},
-                                  {w_value.data(), k}, dx.beta(), dx.data(), k);
+                                  matrix_of(w_value), dx.beta(), dx.data(), k);
         if (const Gradient<T> dw = backward.gradient(w))
           parallel_matrix_product(backward.precision(), n, k, m, T{1}, {dz.data(), n, true},
                                   {x_value.data(), k}, dw.beta(), dw.data(), k);

@@ -78,7 +78,7 @@ bool parse(int argc, char** argv, Options& options, GenerateOptions& generation)
   if (sampling.temperature == 0.0)
     line.without_effect({"top-k", "top-p", "min-p"}, "with --temperature 0");
   generation.max_tokens = tokens;
-  if (is_supported(options.weights)) generation.precision = options.weights;
+  generation.precision = options.weights;
   sampling.top_k = top_k;
   return true;
 }

@@ -8,7 +8,7 @@
 #include "weft/autograd/tape.hpp"
 #include "weft/layers/attention_pooling.hpp"
 #include "weft/layers/key_value_cache.hpp"
-#include "autograd/kernels/row_product.hpp"
+#include "autograd/kernels/matrix_product.hpp"
 #include "autograd/kernels/softmax_rows.hpp"
 #include "layers/internal/checks.hpp"
 
@@ -25,8 +25,9 @@ namespace detail {
 
 // Up to this number of queries of a sequence, each query is computed separately.
 inline constexpr Index few_queries = 8;
-// Round up the number of keys, or of elements of a vector, to the units that row_product computes
-// at once. The cache has memory for the additional ones, filled with zeros where they matter.
+// Round up the number of keys, or of elements of a vector, to the units that products of a few
+// rows compute at once. The cache has memory for the additional ones, filled with zeros where they
+// matter.
 constexpr Index whole_keys(Index keys) { return (keys + 7) / 8 * 8; }
 constexpr Index whole_vectors(Index elements) { return (elements + 15) / 16 * 16; }
 
@@ -77,8 +78,8 @@ void attend(const CachedAttention<T>& a, Index sequence, Index head, Index query
     q = scratch;
   }
   const T scale = a.scaled ? T{1} / std::sqrt(static_cast<T>(size)) : T{1};
-  row_product(a.group, whole_keys(n), key_stride, scale, q, key_stride,
-              a.cache.keys(a.layer, sequence, head), key_stride, scores, stride);
+  matrix_product(Precision::full, a.group, whole_keys(n), key_stride, scale, {q, key_stride},
+                 {a.cache.keys(a.layer, sequence, head), key_stride, true}, T{0}, scores, stride);
   // Later positions than the query's may already be stored.
   const Index terms = a.queries == 1 ? whole_vectors(n) : n;
   for (Index i = 0; i < a.group; ++i) {
@@ -89,8 +90,9 @@ void attend(const CachedAttention<T>& a, Index sequence, Index head, Index query
     std::fill(row, row + first, T{0});
     std::fill(row + n, row + terms, T{0});
   }
-  row_product(a.group, size, terms, T{1}, scores, stride, a.cache.values(a.layer, sequence, head),
-              a.cache.value_stride(sequence), y, size);
+  matrix_product(Precision::full, a.group, size, terms, T{1}, {scores, stride},
+                 {a.cache.values(a.layer, sequence, head), a.cache.value_stride(sequence), true},
+                 T{0}, y, size);
 }
 
 template <class T>

@@ -216,14 +216,20 @@ int run(int argc, char** argv) {
   const auto precision = [&](int argument) {
     return enum_from_name("precision", argv[argument], precision_names);
   };
+  const auto product_precision = [&](int argument) {
+    const Precision chosen = precision(argument);
+    if (!is_supported(chosen))
+      fail<Error>("precision", "full, because bf16 is not supported on this machine", "bf16");
+    return chosen;
+  };
   if (command == "step")
-    print_step(argv[2], precision(3), seconds);
+    print_step(argv[2], product_precision(3), seconds);
   else if (command == "mean")
-    print_mean(argv[2], precision(3), seconds);
+    print_mean(argv[2], product_precision(3), seconds);
   else if (command == "profile")
-    print_profile(argv[2], precision(3), seconds);
+    print_profile(argv[2], product_precision(3), seconds);
   else if (command == "predict")
-    print_predictions(argv[2], precision(3), seconds);
+    print_predictions(argv[2], product_precision(3), seconds);
   else if (command == "cost")
     print_costs(argv[2], seconds);
   else if (command == "save")
@@ -237,7 +243,7 @@ int run(int argc, char** argv) {
   else if (command == "keras")
     print_keras(argv + 2, seconds);
   else if (command == "finetune")
-    print_finetuning(argv + 2, precision(8));
+    print_finetuning(argv + 2, product_precision(8));
   else if (command == "train")
     print_training(argv[2], parse_number<Index>("parts", argv[3], "an integer"), seconds);
   else if (command == "messages")
@@ -247,7 +253,7 @@ int run(int argc, char** argv) {
   else if (command == "products")
     print_products(seconds);
   else if (command == "limits")
-    print_limits(precision(2), seconds);
+    print_limits(product_precision(2), seconds);
   else
     print_operations(seconds);
   return 0;

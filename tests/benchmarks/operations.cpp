@@ -61,7 +61,6 @@ double overhead_nanoseconds(double seconds) {
 }  // namespace
 
 Limits measure_limits(Precision precision, double seconds) {
-  const Tape<float> checks_support({.precision = precision});
   constexpr Index n = 2048;
   constexpr Index count = 32 << 20;  // floats: 128 MB
   Limits limits;

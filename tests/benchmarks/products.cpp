@@ -7,8 +7,8 @@
 
 #include <weft/autograd/random.hpp>
 #include <weft/autograd/tensor.hpp>
-#include "autograd/kernels/bf16_product.hpp"
 #include "autograd/kernels/blocked_product.hpp"
+#include "autograd/kernels/library_product.hpp"
 #include "autograd/kernels/matrix_product.hpp"
 #include "autograd/kernels/row_product.hpp"
 #include "tests/benchmarks/measure.hpp"
@@ -79,15 +79,16 @@ void print_products(double seconds) {
     print_row("blocked_product", sizes, seconds,
               [](Index m, Index n, Index k, const MatrixView<float>& x, const MatrixView<float>& w,
                  float* y) { blocked_product(m, n, k, 1.0F, x, w, 0.0F, y, n); });
-  if (is_supported(Precision::bf16))
+  if (has_bf16_product())
     for (const Sizes& sizes : {Sizes{"W1, a head", 64, 64, 64},
                                {"W2, a tile", 192, 128, 128},
                                {"W3, a tile", 512, 768, 768},
                                {"W4, a tile", 512, 3072, 768}})
-      print_row(
-          "bf16_product", sizes, seconds,
-          [](Index m, Index n, Index k, const MatrixView<float>& x, const MatrixView<float>& w,
-             float* y) { bf16_product(m, n, k, 1.0F, x, w, 0.0F, y, n); });
+      print_row("Bf16Product", sizes, seconds,
+                [](Index m, Index n, Index k, const MatrixView<float>& x,
+                   const MatrixView<float>& w, float* y) {
+                  matrix_product_by(ProductKernel::bf16, m, n, k, 1.0F, x, w, 0.0F, y, n);
+                });
 }
 
 }  // namespace weft::benchmarks

@@ -25,7 +25,7 @@ const std::vector<Lines> floors = {
     {"autograd/gradient.", "autograd/parameter", "autograd/random"},
     {"autograd/tape_observer"},
     {"autograd/tape.", "autograd/operation"},
-    {"autograd/kernels/"},
+    {"autograd/kernels/", "autograd/precision.cpp"},
     {"autograd/ops/"},
     {"autograd/gradcheck"},
     {"layers/"},

@@ -136,15 +136,6 @@ TEST_CASE("model: no heap allocation from the second step on", "[layers]") {
   CHECK(step_in_parts() > 0);
   CHECK(step_in_parts() == 0);
   CHECK(step_in_parts() == 0);
-  // On one thread: each allocates memory for its first product in bf16.
-  if (!is_supported(Precision::bf16)) return;
-  const int threads = thread_count();
-  set_thread_count(1);
-  Tape bf16({.training = true, .precision = Precision::bf16});
-  CHECK(step_of(bf16) > 0);
-  CHECK(step_of(bf16) == 0);
-  CHECK(step_of(bf16) == 0);
-  set_thread_count(threads);
 }
 
 TEST_CASE("model: no heap allocation per generated token", "[layers]") {

@@ -7,8 +7,8 @@
 #include <weft/layers/models/encoder_decoder.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/layers/recurrent.hpp>
+#include "autograd/internal/bf16_emulation.hpp"
 #include "tests/autograd/same_bits.hpp"
-#include "tests/bf16_support.hpp"
 #include "tests/catch.hpp"
 
 using namespace weft;
@@ -36,7 +36,7 @@ double dot(const Tensor<float>& a, const Tensor<float>& b) {
 // The derivatives of the loss along the full gradient and along the gradient of each parameter, and
 // the whole difference, relative to the full gradient.
 void check_gradients(Module<float>& model, const Loss& loss) {
-  const Bf16Support bf16;
+  const EmulateBf16 emulation;
   const auto full = gradients_of(model, loss, Precision::full);
   const auto half = gradients_of(model, loss, Precision::bf16);
   const NamedParameters<float> parameters = named_parameters(model);

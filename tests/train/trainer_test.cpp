@@ -473,9 +473,25 @@ TEST_CASE("trainer: same bits on 1, 2, 3 and 8 threads", "[train]") {
   });
 }
 
+TEST_CASE("trainer: without bf16 products, says that it uses single precision", "[train]") {
+  if (is_supported(Precision::bf16)) return;
+  std::ostringstream output;
+  const auto run = [&](Precision precision) {
+    ToyTraining<float> toy;
+    Trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(),
+            {.output = &output, .precision = precision})
+        .run();
+    return toy.values();
+  };
+  const std::string note = "bf16: not supported on this machine, so products use single precision";
+  const auto values = run(Precision::full);
+  CHECK(output.str().find(note) == std::string::npos);
+  CHECK(run(Precision::bf16) == values);
+  CHECK(output.str().find(note) != std::string::npos);
+}
+
 TEST_CASE("trainer: the precision is that of the training passes, not of validations", "[train]") {
-  std::optional<EmulateBf16> emulation;
-  if (!is_supported(Precision::bf16)) emulation.emplace();
+  const EmulateBf16 emulation;
   std::vector<Precision> training, validation;
   const auto run = [&](Precision precision) {
     ToyTraining<float> toy;

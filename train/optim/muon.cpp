@@ -108,7 +108,7 @@ struct Square {
 template <class T>
 void symmetric_product(Precision precision, Index k, const MatrixView<T>& a, const MatrixView<T>& b,
                        T gamma, const Square<T>& c) {
-  constexpr Index strip_rows = 24;
+  const Index strip_rows = precision == Precision::full ? 24 : 64;
   parallel_for((c.n + strip_rows - 1) / strip_rows, 1, [&](Index first, Index last) {
     for (Index strip = first; strip < last; ++strip) {
       const Index begin = strip * strip_rows, end = std::min(begin + strip_rows, c.n);
@@ -185,6 +185,7 @@ Muon<T>::Muon(NamedParameters<T> parameters, const MuonOptions& options)
               text_of(options)),
       options_(checked<T>(options)),
       pool_(Pool::create()) {
+  if (!is_supported(options_.precision)) options_.precision = Precision::full;
   bool has_matrix = false;
   for (std::size_t i = 0; i < this->parameters().size(); ++i) {
     if (this->elements().is_undivided(i))

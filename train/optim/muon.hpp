@@ -42,7 +42,7 @@ struct MuonOptions {
   std::array<double, 3> ns_coefficients = {3.4445, -4.7750, 2.0315};
   int ns_steps = 5;      // number of Newton-Schulz steps, from 1 to 100
   double ns_eps = 1e-7;  // the least divisor of the normalization, > 0
-  // The precision of the matrix products. Throws ValueError if the processor does not support it.
+  // The precision of the inputs of matrix products; see Precision.
   Precision precision = Precision::full;
   // Selects the parameters that Muon updates; each must have two axes. If not set, Muon updates the
   // weights of the Linear layers in lists of a model, such as "blocks.0.ffn.dense1.weight", because

@@ -93,7 +93,7 @@ TEST_CASE("matrix product: tiles cover the result once, for all sizes", "[autogr
   for (const Index m : {1, 7, 48, 97, 1000, 5000})
     for (const Index n : {1, 16, 43, 96, 1536})
       for (const Index k : {0, 1, 100, 4096}) {
-        const Tiles tiles(Precision::full, m, n, k);
+        const Tiles tiles(ProductKernel::general, m, n, k);
         Index covered = 0;
         for (Index tile = 0; tile < tiles.count(); ++tile) {
           const Index row = tile / tiles.tiles_per_row() * tiles.tile_rows;
@@ -107,11 +107,11 @@ TEST_CASE("matrix product: tiles cover the result once, for all sizes", "[autogr
 }
 
 TEST_CASE("matrix product: large results have a tile for each of 16 threads", "[autograd]") {
-  CHECK(Tiles(Precision::full, 2048, 384, 384).count() == 16);
-  CHECK(Tiles(Precision::full, 384, 1536, 2048).count() == 16);
-  CHECK(Tiles(Precision::full, 256, 3072, 768).count() == 16);
-  CHECK(Tiles(Precision::full, 768, 128, 128).count() == 8);
-  CHECK(Tiles(Precision::full, 32, 32, 32).count() == 1);
+  CHECK(Tiles(ProductKernel::general, 2048, 384, 384).count() == 16);
+  CHECK(Tiles(ProductKernel::general, 384, 1536, 2048).count() == 16);
+  CHECK(Tiles(ProductKernel::general, 256, 3072, 768).count() == 16);
+  CHECK(Tiles(ProductKernel::general, 768, 128, 128).count() == 8);
+  CHECK(Tiles(ProductKernel::general, 32, 32, 32).count() == 1);
 }
 
 namespace {

@@ -1,7 +1,6 @@
 // What must be the same in all processes, and errors of one of them.
 #include <fstream>
 #include <functional>
-#include <optional>
 
 #include <weft/autograd/error.hpp>
 #include "autograd/internal/bf16_emulation.hpp"
@@ -69,8 +68,7 @@ TEST_CASE("processes: a difference of the options is named", "[processes]") {
         message_with([](TrainerOptions& options) { options.schedule = constant_schedule(0.1); }));
   check("should_stop",
         message_with([](TrainerOptions& options) { options.should_stop = [] { return false; }; }));
-  std::optional<EmulateBf16> emulation;
-  if (!is_supported(Precision::bf16)) emulation.emplace();
+  const EmulateBf16 emulation;
   check("precision",
         message_with([](TrainerOptions& options) { options.precision = Precision::bf16; }));
   check("average", message_with([](TrainerOptions&) {}, true));

@@ -1,7 +1,6 @@
 // Several processes end with the bits of one.
 #include <filesystem>
 #include <functional>
-#include <optional>
 
 #include "autograd/internal/bf16_emulation.hpp"
 #include "tests/catch.hpp"
@@ -92,8 +91,7 @@ TEST_CASE("processes: the same with clipping, accumulation, an average and sever
 }
 
 TEST_CASE("processes: the same with bf16 products and several threads", "[processes]") {
-  std::optional<EmulateBf16> emulation;
-  if (!is_supported(Precision::bf16)) emulation.emplace();
+  const EmulateBf16 emulation;
   const TrainerOptions options{
       .epochs = 2, .parts = 4, .clip_norm = 0.1, .precision = Precision::bf16};
   for (const int threads : {1, 2, 3}) {

@@ -2,7 +2,7 @@
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/text/generation/generate.hpp>
-#include "tests/bf16_support.hpp"
+#include "autograd/internal/bf16_emulation.hpp"
 #include "tests/catch.hpp"
 
 using namespace weft;
@@ -76,7 +76,7 @@ TEST_CASE("generate: prompts of different lengths get the tokens that each gets 
 }
 
 TEST_CASE("generate: products have the precision of the options", "[train][bf16]") {
-  const Bf16Support support;
+  const EmulateBf16 emulation;
   Random random(8);
   Gpt<float> model(
       {.vocabulary_size = 4, .max_len = 8, .num_hiddens = 2, .num_heads = 1, .tied = false},
