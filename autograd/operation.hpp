@@ -25,7 +25,9 @@ namespace weft {
 template <class T, class... Vars>
 Tape<T>& tape_of(const char* operation, const Var<T>& first, const Vars&... others) {
   if (((&others.tape() != &first.tape()) || ...))
-    throw Error(str_cat(operation, ": expected inputs on one tape, got inputs on different tapes"));
+    throw Error(str_cat(operation,
+                        ": expected inputs on one tape, got inputs on different tapes (write "
+                        "tape.constant(x) for a tensor x)"));
   return first.tape();
 }
 

@@ -130,6 +130,12 @@ class WEFT_API Parameter {
   friend class ParameterPointer;
 };
 
+// Prints the value, like any Tensor.
+template <class T>
+std::ostream& operator<<(std::ostream& out, const Parameter<T>& parameter) {
+  return out << parameter.value();
+}
+
 // A pointer to a parameter P (Parameter<T> or const Parameter<T>) that remains valid when the
 // parameter is moved and detects when it has been destroyed. Converts from and to P*.
 template <class P>

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <functional>
+#include <ostream>
 #include <string>
 #include <type_traits>
 
@@ -9,8 +10,13 @@
 #include "weft/autograd/finite.hpp"
 #include "autograd/internal/bf16_emulation.hpp"
 #include "autograd/internal/pool.hpp"
+#include "autograd/internal/tensor_text.hpp"
 
 namespace weft {
+
+template <class T>
+Var<T>::Var(Tensor<T> value) requires std::floating_point<T>
+    : Var(Tape<T>::of_thread().constant(std::move(value))) {}
 
 template <class T>
 NodeId Var<T>::node() const {
@@ -46,17 +52,26 @@ std::string at_position(const Tensor<T>& x, Index i) {
 }  // namespace
 
 template <class T>
-Tape<T>::Tape(const TapeOptions& options) : options_(checked<T>(options)), pool_(Pool::create()) {}
+Tape<T>::Tape(const TapeOptions& options) : Tape(checked<T>(options), Pool::create()) {}
+
+template <class T>
+Tape<T>::Tape(const TapeOptions& options, Pool* pool) : options_(options), pool_(pool) {}
+
+template <class T>
+Tape<T>& Tape<T>::of_thread() {
+  static thread_local Tape tape({.recording = false}, nullptr);
+  return tape;
+}
 
 template <class T>
 Tape<T>::~Tape() {
   clear();
-  pool_->abandon();
+  if (pool_) pool_->abandon();
 }
 
 template <class T>
 MemoryStatistics Tape<T>::memory() const {
-  return pool_->statistics();
+  return pool_ ? pool_->statistics() : MemoryStatistics{};
 }
 
 template <class T>
@@ -99,7 +114,8 @@ template <class T>
 Var<T> Tape<T>::push(Node node, Tensor<T> value) {
   node.shape = value.shape();
   nodes_.push_back(std::move(node));
-  return Var<T>(*this, std::move(value), static_cast<NodeId>(nodes_.size()) - 1, number_);
+  return Var<T>(*this, std::move(value), static_cast<NodeId>(nodes_.size()) - 1, number_,
+                nodes_.back().operation);
 }
 
 // The gradient of a loss with respect to itself.
@@ -374,9 +390,16 @@ void Tape<T>::set_infinite_by(Index id, const char* operation) {
   infinite_by_[static_cast<std::size_t>(id)] = operation;
 }
 
+template <class T>
+std::ostream& operator<<(std::ostream& out, const Var<T>& x) {
+  return out << tensor_text(x.shape(), x.value().data(), x.operation_);
+}
+
 template class Var<float>;
 template class Var<double>;
 template class Tape<float>;
 template class Tape<double>;
+template std::ostream& operator<<(std::ostream&, const Var<float>&);
+template std::ostream& operator<<(std::ostream&, const Var<double>&);
 
 }  // namespace weft

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <memory>
 #include <new>
 #include <span>
@@ -37,6 +39,14 @@ inline constexpr NodeId no_node = -1;  // the id of a value that needs no gradie
 template <class T = float>
 class WEFT_API Var {
  public:
+  // Creates a constant from a tensor of any shape, to compute without gradients. It belongs to an
+  // inference tape of the calling thread and can be used as an input on this thread only. Because
+  // tensors convert to constants, layers also accept tensors; for operations, which are function
+  // templates, write Var(X).
+  //   const Tensor<float> y = model(X).value();  // X [2, 3]
+  //   const float average = mean(Var(X)).item();
+  Var(Tensor<T> value) requires std::floating_point<T>;
+
   const Tensor<T>& value() const& { return value_; }     // the elements, of shape()
   Tensor<T> value() && { return std::move(value_); }     // the elements, of shape()
   const Shape& shape() const { return value_.shape(); }  // the sizes of the axes
@@ -51,14 +61,27 @@ class WEFT_API Var {
 
  private:
   friend class Tape<T>;
-  Var(Tape<T>& tape, Tensor<T> value, NodeId node, std::uint32_t pass_number)
-      : value_(std::move(value)), tape_(&tape), node_(node), pass_number_(pass_number) {}
+  template <class U>
+  friend std::ostream& operator<<(std::ostream& out, const Var<U>& x);
+  Var(Tape<T>& tape, Tensor<T> value, NodeId node, std::uint32_t pass_number,
+      const char* operation = nullptr)
+      : value_(std::move(value)),
+        tape_(&tape),
+        node_(node),
+        pass_number_(pass_number),
+        operation_(operation) {}
 
   Tensor<T> value_;
   Tape<T>* tape_;
   NodeId node_;
   std::uint32_t pass_number_;
+  const char* operation_;  // null for a value that needs no gradient
 };
+
+// Prints the elements, of any shape, in PyTorch's format, see operator<< of Tensor, and the
+// recorded operation that computed them: "op=matmul" where PyTorch prints "grad_fn=<MmBackward0>".
+template <class T>
+WEFT_API std::ostream& operator<<(std::ostream& out, const Var<T>& x);
 
 struct TapeOptions {
   // Enables dropout and everything else that differs between training and evaluation.
@@ -114,7 +137,9 @@ class WEFT_API Tape {
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  // Returns a tape that records nothing, with dropout off.
+  // Returns a tape that records nothing, with dropout off. C++ requires the `<>` here, as only a
+  // declaration can leave it out.
+  //   Tape tape = Tape<>::inference();
   static Tape inference() { return Tape(TapeOptions{.training = false, .recording = false}); }
 
   const TapeOptions& options() const { return options_; }     // as passed to the constructor
@@ -302,6 +327,12 @@ class WEFT_API Tape {
     const BackwardOptions& options;
     ~Finish();
   };
+
+  // Creates a tape whose memory comes from `pool`, or from the heap if it is null.
+  Tape(const TapeOptions& options, Pool* pool);
+  // Returns the inference tape of constants created without a tape, one for each thread. It keeps
+  // no memory.
+  static Tape& of_thread();
 
   bool needs_gradient(std::span<const NodeId> inputs) const;
   Var<T> push(Node node, Tensor<T> value);

@@ -10,11 +10,13 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <ostream>
 #include <utility>
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/parallel.hpp"
 #include "autograd/internal/bfloat16.hpp"
+#include "autograd/internal/tensor_text.hpp"
 
 namespace weft {
 
@@ -158,9 +160,18 @@ Index Tensor<T>::offset(std::initializer_list<Index> indices) const {
   return offset;
 }
 
+template <class T>
+std::ostream& operator<<(std::ostream& out, const Tensor<T>& x) {
+  return out << tensor_text(x.shape(), x.data());
+}
+
 template class Tensor<float>;
 template class Tensor<double>;
 template class Tensor<std::int32_t>;
 template class Tensor<bool>;
+template std::ostream& operator<<(std::ostream&, const Tensor<float>&);
+template std::ostream& operator<<(std::ostream&, const Tensor<double>&);
+template std::ostream& operator<<(std::ostream&, const Tensor<std::int32_t>&);
+template std::ostream& operator<<(std::ostream&, const Tensor<bool>&);
 
 }  // namespace weft

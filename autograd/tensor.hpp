@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <span>
 #include <utility>
 
@@ -118,6 +119,15 @@ class WEFT_API Tensor {
   Shape shape_;
   Buffer buffer_;
 };
+
+// Prints the elements in PyTorch's format: with 4 decimals or in scientific notation, in a common
+// width, and with "..." in place of the middle if there are more than 1000 elements. Also prints
+// the shape if the elements do not show it, and the type unless it is float (or bool).
+//   std::cout << Tensor<float>({2, 2}, {1, 2.5, -3, 4});
+//   // tensor([[ 1.0000,  2.5000],
+//   //         [-3.0000,  4.0000]])
+template <class T>
+WEFT_API std::ostream& operator<<(std::ostream& out, const Tensor<T>& x);
 
 // A token id: a position in a vocabulary.
 using TokenId = std::int32_t;

@@ -87,7 +87,7 @@ void print_errors(const std::vector<Fit>& fits, const TrainingData& data) {
          "the function without noise:\n\n"
       << std::left << std::setw(26) << "  kernel" << std::right << "leave-one-out    curve\n";
   for (const Fit& fit : fits) {
-    Tape tape = Tape<float>::inference();
+    Tape tape = Tape<>::inference();
     const Tensor<float> x = grid(0.1), y = predict(fit.regression, data, x).y;
     double error = 0;
     for (Index i = 0; i < x.size(); ++i) error += std::pow(y(i) - true_function(x(i)), 2);

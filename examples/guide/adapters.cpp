@@ -25,7 +25,7 @@ void train(Gpt<float>& model, Index period) {
 }
 
 void show(const char* title, const Gpt<float>& model) {
-  Tape tape = Tape<float>::inference();
+  Tape tape = Tape<>::inference();
   std::cout << title << ": loss of period 4 " << loss_of(model, tape, 4).item() << ", of period 7 "
             << loss_of(model, tape, 7).item() << '\n';
 }

@@ -6,7 +6,7 @@ using namespace weft;
 
 int main() {
   Random random(1);
-  Tape tape = Tape<float>::inference();
+  Tape tape = Tape<>::inference();
   const auto normal = [&](Shape shape) {
     return tape.constant(random.normal_tensor<float>(shape));
   };

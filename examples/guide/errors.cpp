@@ -86,7 +86,7 @@ Mistakes autograd() {
 Mistakes masks() {
   static const SelfAttention attention({.num_hiddens = 8, .num_heads = 2}, random_numbers);
   const auto attend = [](const Shape& shape, const Mask& mask) {
-    Tape tape = Tape<float>::inference();
+    Tape tape = Tape<>::inference();
     attention(tape.constant(zeros(shape)), mask);
   };
   return {{"vectors of the wrong size",

@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
   for (Index i = 0; i < inputs.shape()[0]; ++i)
     for (Index j = 0; j < 12; ++j) inputs(i, j, 0) = rows(i, j);
 
-  Tape tape = Tape<float>::inference();
+  Tape tape = Tape<>::inference();
   const Var y = model(tape.constant(inputs));  // equal to model.predict(inputs) in Keras
   std::cout << "loss before " << mse_loss(y, tape.constant(targets)).item() << '\n';
 

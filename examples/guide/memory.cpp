@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
                   random);
   const Tokens tokens({8, 128}), targets({8, 128});
   if (kind == "inference") {
-    Tape tape = Tape<float>::inference();
+    Tape tape = Tape<>::inference();
     model(tape, tokens);
   } else {
     Tape tape({.training = true});

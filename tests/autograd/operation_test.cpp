@@ -49,7 +49,8 @@ TEST_CASE("operation: tensors of another size throw, and so do inputs of two tap
   Tape<float> one, two;
   const Var<float> a = one.constant(y), b = two.constant(y);
   CHECK(message_of<Error>([&] { tape_of("mine", a, b); }) ==
-        "mine: expected inputs on one tape, got inputs on different tapes");
+        "mine: expected inputs on one tape, got inputs on different tapes (write tape.constant(x) "
+        "for a tensor x)");
 }
 
 }  // namespace weft

@@ -20,6 +20,7 @@
 #include <weft/autograd/random.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
+#include "tests/compare.hpp"
 
 namespace weft {
 namespace {
@@ -37,6 +38,54 @@ Var<float> identity(const Var<float>& x, const char* name, Backward backward) {
 }
 
 }  // namespace
+
+TEST_CASE("variable: is printed with the operation that computed it", "[autograd]") {
+  Tape tape;
+  const Parameter<float> weight = parameter_of({1, 2});
+  const Var x = tape.constant(Tensor<float>({2}, {3, -0.5}));
+  const Var w = tape.parameter(weight);
+  CHECK(str_cat(x) == "tensor([ 3.0000, -0.5000])");
+  CHECK(str_cat(w) == "tensor([1., 2.], op=parameter)");
+  CHECK(str_cat(tape.variable(Tensor<float>({1}))) == "tensor([0.], op=variable)");
+  CHECK(str_cat(w * x) == "tensor([ 3., -1.], op=multiply)");
+  CHECK(str_cat(x * x) == "tensor([9.0000, 0.2500])");
+  const Var total = sum(w * x);
+  tape.backward(total);
+  CHECK(str_cat(total) == "tensor(2., op=sum)");  // also after the pass
+  CHECK(str_cat(weight) == "tensor([1., 2.])");
+  Tape<double> wide;
+  CHECK(str_cat(wide.variable(Tensor<double>({1}))) == "tensor([0.], dtype=float64, op=variable)");
+}
+
+TEST_CASE("variable: tensors convert to constants", "[autograd]") {
+  const Tensor<float> x({2, 2}, {1, 2, 3, 6});
+  const Var constant = x;
+  CHECK(same(constant.value(), x));
+  CHECK(constant.node() == no_node);
+  CHECK(!constant.tape().recording());
+  CHECK(!constant.tape().training());
+  CHECK(mean(Var(x)).item() == 3);
+  CHECK(same(matmul(Var(x), Var(x)).value(), Tensor<float>({2, 2}, {7, 14, 21, 42})));
+  CHECK(mean(Var(Tensor<double>({2}, {1, 2}))).item() == 1.5);
+  CHECK(constant.tape().memory().bytes_in_use == 0);
+  // With variables of another tape, it would be unclear which parameters get a gradient.
+  Tape tape;
+  CHECK_THROWS_WITH(tape.constant(x) + Var(x),
+                    "add: expected inputs on one tape, got inputs on different tapes (write "
+                    "tape.constant(x) for a tensor x)");
+  CHECK_THROWS_AS(tape.backward(sum(Var(x))), Error);
+}
+
+TEST_CASE("variable: threads compute with constants of their own", "[autograd]") {
+  const Tensor<float> x({2}, {1, 2});
+  const Tape<float>* other = nullptr;
+  std::thread([&] {
+    const Var constant = x;
+    other = &constant.tape();
+    CHECK(sum(constant).item() == 3);
+  }).join();
+  CHECK(other != &Var(x).tape());
+}
 
 TEST_CASE("tape: a loss of x² + 3x has the gradient 2x + 3", "[autograd]") {
   const auto p = parameter_of({1, -2});
@@ -343,7 +392,8 @@ TEST_CASE("tape: operations throw for inputs of two tapes", "[autograd]") {
   Tape<float> tape, other;
   const auto p = parameter_of({1});
   CHECK_THROWS_WITH(tape.parameter(p) + other.parameter(p),
-                    "add: expected inputs on one tape, got inputs on different tapes");
+                    "add: expected inputs on one tape, got inputs on different tapes (write "
+                    "tape.constant(x) for a tensor x)");
 }
 
 TEST_CASE("tape: two threads use two tapes concurrently", "[autograd]") {

@@ -21,7 +21,7 @@ namespace weft {
 // supported, such as a constraint; for weights that do not match the layers; for a file that
 // contains only weights (load_weights reads it into a model of one's own); and for damaged files.
 //   KerasModel model = load_keras("model.h5");
-//   Tape tape = Tape<float>::inference();
+//   Tape tape = Tape<>::inference();
 //   Var y = model(tape.constant(X));  // equal to Keras's model.predict(x)
 template <class T = float>
 WEFT_API KerasModel<T> load_keras(const std::filesystem::path& path);
