@@ -187,16 +187,55 @@ class Team {
   std::array<Slot, most_slots> slots_;      // one for each thread
 };
 
+int processor_count() {
+  static const int count = omp_get_num_procs();  // a system call
+  return count;
+}
+
+// The number of the program's threads that are in a loop for which they want several threads.
+std::atomic<int> callers = 0;
+
+// True within a loop that its thread runs alone because of other callers.
+thread_local bool is_in_sequential_loop = false;
+
+// Counts the calling thread among the callers, and divides the processors among them, so that they
+// do not wait for each other's threads.
+class Caller {
+ public:
+  Caller() { notice(++callers); }
+  ~Caller() { notice(callers--); }
+  Caller(const Caller&) = delete;
+  Caller& operator=(const Caller&) = delete;
+
+  // Returns the number of threads for a loop that would use `threads` threads.
+  int share(int threads) const {
+    return most_ == 1 ? threads : std::clamp(processor_count() / most_, 1, threads);
+  }
+
+ private:
+  static void notice(int count) {
+    if (count < most_ && ++since_most_ < memory) return;
+    most_ = count;
+    since_most_ = 0;
+  }
+
+  // Loops are short, so the other callers are often between two loops.
+  static constexpr int memory = 200;
+  static thread_local int most_;        // the largest number of callers noticed lately
+  static thread_local int since_most_;  // how often fewer callers have been noticed since
+};
+
+thread_local int Caller::most_ = 1;
+thread_local int Caller::since_most_ = 0;
+
 }  // namespace
 
-int thread_limit() {
-  static const int limit = std::max(16, 4 * omp_get_num_procs());  // a system call
-  return limit;
-}
+int thread_limit() { return std::max(16, 4 * processor_count()); }
 
 int thread_count() {
   if (is_forked.load(std::memory_order_relaxed)) return 1;
   if (current_team) return current_team->size();
+  if (is_in_sequential_loop) return 1;
   if (omp_in_parallel()) return 1;
   return std::clamp(std::min(omp_get_max_threads(), omp_get_thread_limit()), 1, thread_limit());
 }
@@ -242,6 +281,15 @@ class ObservedRegion {
   ChunkFunction function_;
 };
 
+// Computes a loop on the calling thread, because other callers use the processors.
+void run_sequentially(Index count, ChunkFunction function) {
+  const struct Restore {
+    ~Restore() { is_in_sequential_loop = false; }
+  } restore;
+  is_in_sequential_loop = true;
+  for (Index chunk = 0; chunk < count; ++chunk) function(chunk, 0);
+}
+
 // Computes a loop on `threads` > 1 threads. If `team` is not null, they then help each other.
 void run_region(Index count, int threads, ChunkFunction function, Team* team) {
   [[maybe_unused]] static const int registered =
@@ -280,8 +328,10 @@ void run_chunks(Index count, void (*run)(const void*, Index, int), const void* c
     Loop loop{Chunks(count, threads), function};
     current_team->run_inner(loop, omp_get_thread_num());
     loop.error.rethrow();
+  } else if (const Caller caller; caller.share(threads) > 1) {
+    run_region(count, caller.share(threads), function, nullptr);
   } else {
-    run_region(count, threads, function, nullptr);
+    run_sequentially(count, function);
   }
 }
 
@@ -289,7 +339,10 @@ void run_nested_chunks(Index count, void (*run)(const void*, Index, int), const 
   if (is_sequential() || current_team) return run_chunks(count, run, context);
   ChunkFunction function{run, context};
   const ObservedRegion observed(function);
-  Team team(count, thread_count());
+  const Caller caller;
+  const int threads = caller.share(thread_count());
+  if (threads == 1) return run_sequentially(count, function);
+  Team team(count, threads);
   run_region(count, team.size(), function, &team);
 }
 

@@ -12,7 +12,8 @@ namespace weft {
 // Returns the maximum number of threads that `parallel_for` uses: OpenMP's setting
 // (OMP_NUM_THREADS, omp_set_num_threads or `set_thread_count`, OMP_THREAD_LIMIT), capped at
 // `thread_limit()`. It is 1 inside a range of a loop. It is also 1 in a child process forked after
-// the first parallel region, because OpenMP's threads do not survive a fork.
+// the first parallel region, because OpenMP's threads do not survive a fork. While several threads
+// of the program are in loops, each loop uses fewer threads: they share the processors.
 WEFT_API int thread_count();
 // Sets the number of threads for all later work of the calling thread. Throws ValueError unless
 // 1 ≤ threads ≤ `thread_limit()`.

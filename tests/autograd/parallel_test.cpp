@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <weft/autograd/error.hpp>
+#include <weft/autograd/nested_parallel_for.hpp>
 #include <weft/autograd/parallel.hpp>
 #include "tests/catch.hpp"
 #include "tests/thread_count_guard.hpp"
@@ -118,6 +119,61 @@ TEST_CASE("parallel_for: two threads may call it concurrently", "[autograd]") {
   other.join();
   CHECK(sums[0] == 50 * 499500);
   CHECK(sums[1] == 50 * 499500);
+}
+
+TEST_CASE("parallel_for: callers at the same time share the processors", "[autograd]") {
+  const int processors = omp_get_num_procs();
+  const int wanted = std::max(4, processors);
+  const ThreadCountGuard guard(wanted);
+  std::atomic<int> running = 0;
+  std::atomic<bool> done = false;
+  std::thread other([&] {
+    omp_set_num_threads(2);
+    parallel_for(2, 1, [&](Index, Index) {
+      ++running;
+      while (!done) std::this_thread::yield();
+    });
+  });
+  while (running == 0) std::this_thread::yield();
+  std::atomic<int> wrong = 0;
+  const auto check_threads = [&](int expected, bool is_nested) {
+    parallel_for(64, 1, [&](Index, Index) {
+      if (omp_get_num_threads() != expected) ++wrong;
+      if (is_nested && thread_count() != 1) ++wrong;
+    });
+  };
+  check_threads(std::max(1, processors / 2), true);
+  done = true;
+  other.join();
+  check_threads(std::max(1, processors / 2), true);
+  CHECK(thread_count() == wanted);
+  CHECK(wrong == 0);
+  // Soon, a thread without others uses all its threads again.
+  for (int i = 0; i < 200; ++i) parallel_for(2, 1, [](Index, Index) {});
+  check_threads(wanted, true);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("nested_parallel_for: callers at the same time share the processors", "[autograd]") {
+  const ThreadCountGuard guard(4);
+  std::atomic<int> running = 0, wrong = 0;
+  std::atomic<bool> done = false;
+  std::thread other([&] {
+    omp_set_num_threads(2);
+    parallel_for(2, 1, [&](Index, Index) {
+      ++running;
+      while (!done) std::this_thread::yield();
+    });
+  });
+  while (running == 0) std::this_thread::yield();
+  const int expected = std::clamp(omp_get_num_procs() / 2, 1, 4);
+  nested_parallel_for(8, [&](Index) {
+    if (omp_get_num_threads() != expected) ++wrong;
+  });
+  done = true;
+  other.join();
+  CHECK(wrong == 0);
+  for (int i = 0; i < 200; ++i) parallel_for(2, 1, [](Index, Index) {});
 }
 
 TEST_CASE("threads: a request for a million is limited", "[autograd]") {
