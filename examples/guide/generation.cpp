@@ -1,4 +1,5 @@
 #include <iostream>
+#include <limits>
 
 #include <weft/weft.hpp>
 
@@ -43,7 +44,7 @@ int main() {
                           .on_token = [](Index, TokenId) { return true; }}));
 
   // Your own loop: the cache stores the keys and values of the tokens so far.
-  Tape tape = Tape<float>::inference();
+  Tape tape = Tape<>::inference();
   Sampler<float> sampler({.top_k = 3}, 1);
   KeyValueCache<float> cache = model.make_cache(1);
   TokenIds own, next = prompt;
@@ -56,4 +57,14 @@ int main() {
     tape.clear();
   }
   show("own loop", own);
+
+  // Without the letter "t".
+  const auto t = static_cast<std::size_t>(letters.encode_text("t")[0]);
+  show("no t",
+       generate(model, prompt,
+                {.max_tokens = 20,
+                 .sampling = {.temperature = 0},
+                 .process_logits = [t](Index, std::span<const TokenId>, std::span<double> logits) {
+                   logits[t] = -std::numeric_limits<double>::infinity();
+                 }}));
 }

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/parallel.hpp"
 #include "autograd/internal/checks.hpp"
+#include "train/text/generation/internal/repeated_ngrams.hpp"
 
 namespace weft {
 namespace {
@@ -30,7 +32,8 @@ struct Candidate {
 // The search for one source.
 class Beam {
  public:
-  explicit Beam(const BeamSearchOptions& options) : options_(options), live_(1) {}
+  Beam(const BeamSearchOptions& options, Index source)
+      : options_(options), source_(source), live_(1) {}
 
   const std::vector<LivePrefix>& live() const { return live_; }
   bool done() const { return live_.empty(); }
@@ -54,6 +57,7 @@ class Beam {
     }
     live_ = std::move(next);
     if (cannot_improve()) live_.clear();
+    if (!done() && options_.on_token && !options_.on_token(source_, live_.front().tokens)) stop();
   }
 
   // Keeps the remaining prefixes as unfinished hypotheses.
@@ -70,10 +74,13 @@ class Beam {
     std::vector<Candidate> best;  // best first, at most `width`
     for (std::size_t prefix = 0; prefix < live_.size(); ++prefix) {
       const T* row = scores.data() + (first_row + static_cast<Index>(prefix)) * vocabulary;
+      std::vector<double> log_probabilities(row, row + vocabulary);
+      process(live_[prefix].tokens, log_probabilities);
       for (Index token = 0; token < vocabulary; ++token) {
-        check(row[token], token);
+        const double log_probability = log_probabilities[static_cast<std::size_t>(token)];
+        check(log_probability, token);
         const Candidate candidate{prefix, static_cast<TokenId>(token),
-                                  live_[prefix].log_probability + static_cast<double>(row[token])};
+                                  live_[prefix].log_probability + log_probability};
         if (std::isinf(candidate.log_probability) ||
             (best.size() == width && !candidate.better_than(best.back())))
           continue;
@@ -85,6 +92,21 @@ class Beam {
       }
     }
     return best;
+  }
+
+  // Changes the log-probabilities of the token after a prefix as the options ask.
+  void process(const TokenIds& prefix, std::vector<double>& log_probabilities) const {
+    const auto exclude = [&](TokenId token) {
+      if (token >= 0 && token < std::ssize(log_probabilities))
+        log_probabilities[static_cast<std::size_t>(token)] =
+            -std::numeric_limits<double>::infinity();
+    };
+    if (options_.process) options_.process(source_, prefix, log_probabilities);
+    if (std::ssize(prefix) < options_.min_len) exclude(options_.eos);
+    if (options_.no_repeat_ngram_size == 0) return;
+    TokenIds whole{options_.bos};
+    whole.insert(whole.end(), prefix.begin(), prefix.end());
+    for_each_repeating_token(whole, options_.no_repeat_ngram_size, exclude);
   }
 
   static void check(double log_probability, Index token) {
@@ -123,6 +145,7 @@ class Beam {
   }
 
   const BeamSearchOptions& options_;
+  Index source_;
   std::vector<LivePrefix> live_;        // most probable first
   std::vector<Hypothesis> hypotheses_;  // best first
 };
@@ -131,7 +154,9 @@ void check_options(const BeamSearchOptions& options, Index num_sources) {
   check_at_least("beam search: num_sources", num_sources, Index{0});
   check_at_least("beam search: beam_width", options.beam_width, Index{1});
   check_at_least("beam search: max_len", options.max_len, Index{1});
+  check_at_least("beam search: min_len", options.min_len, Index{0});
   check_at_least("beam search: n_best", options.n_best, Index{1});
+  check_at_least("beam search: no_repeat_ngram_size", options.no_repeat_ngram_size, Index{0});
   if (options.n_best > options.beam_width)
     fail<ValueError>("beam search: n_best", str_cat("at most beam_width, ", options.beam_width),
                      options.n_best);
@@ -173,7 +198,10 @@ std::vector<std::vector<Hypothesis>> beam_search(
     const BeamSearchOptions& options) {
   check_function("beam search: next", next);
   check_options(options, num_sources);
-  std::vector<Beam> beams(static_cast<std::size_t>(num_sources), Beam(options));
+  std::vector<Beam> beams;
+  for (Index source = 0; source < num_sources; ++source) beams.emplace_back(options, source);
+  // The user's functions are called by one thread.
+  const Index grain = options.process || options.on_token ? num_sources : 1;
   for (Index length = 1; length <= options.max_len; ++length) {
     const Rows rows = live_rows(beams, length, options.bos);
     if (rows.sources.empty()) break;
@@ -182,7 +210,7 @@ std::vector<std::vector<Hypothesis>> beam_search(
     if (scores.rank() != 2 || scores.shape()[0] != count)
       fail<ShapeError>("beam search: next-token function",
                        str_cat("shape [", count, ", vocabulary]"), scores.shape());
-    parallel_for(num_sources, 1, [&](Index begin, Index end) {
+    parallel_for(num_sources, grain, [&](Index begin, Index end) {
       for (auto source = static_cast<std::size_t>(begin); source < static_cast<std::size_t>(end);
            ++source)
         beams[source].advance(scores, rows.first_rows[source]);

@@ -29,12 +29,25 @@ struct BeamSearchOptions {
   Index beam_width = 4;  // number of prefixes per source that are kept at each step
   // The maximum number of tokens in a hypothesis, including <eos>.
   Index max_len = 64;
+  // The minimum number of tokens before <eos> (transformers' min_new_tokens).
+  Index min_len = 0;
   TokenId bos = Vocabulary::bos;  // first token of every prefix
   TokenId eos = Vocabulary::eos;  // last token of a finished hypothesis
   // α ≥ 0; hypotheses of L tokens, including <eos>, are ranked by log-probability / L^α.
   double length_penalty = 0.0;
   // The number of hypotheses per source, at most beam_width.
   Index n_best = 1;
+  // Excludes tokens that would complete a sequence of this many tokens that the prefix, including
+  // <bos>, already contains; 0 excludes none.
+  Index no_repeat_ngram_size = 0;
+  // If set, called with a source, each of its prefixes without <bos>, and the log-probabilities
+  // [vocabulary] of the next token. It may change them, to at most 0; -infinity excludes a token.
+  std::function<void(Index source, std::span<const TokenId> prefix,
+                     std::span<double> log_probabilities)>
+      process = {};
+  // If set, called after each step with a source that is not done and its most probable prefix,
+  // without <bos>. Returns whether to continue with this source.
+  std::function<bool(Index source, std::span<const TokenId> prefix)> on_token = {};
 };
 
 // A sequence found by a search.

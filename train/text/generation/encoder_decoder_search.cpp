@@ -55,16 +55,34 @@ std::vector<std::vector<Hypothesis>> beam_search(const EncoderDecoder<T>& model,
   });
 
   std::vector<std::vector<Hypothesis>> hypotheses(sources.size());
-  // Each batch is searched by one thread, because a step of a small model is too short to divide.
-  parallel_for(std::ssize(sources), batch_size(options.beam_width), [&](Index begin, Index end) {
+  const auto search = [&](Index begin, Index end) {
     const auto indices = std::span(order).subspan(static_cast<std::size_t>(begin),
                                                   static_cast<std::size_t>(end - begin));
     std::vector<TokenIds> batch;
     for (const std::size_t index : indices) batch.push_back(sources[index]);
-    auto batch_hypotheses = search_batch<T>(model, batch, of_model);
+    BeamSearchOptions of_batch = of_model;
+    if (options.process)
+      of_batch.process = [&](Index source, auto prefix, auto log_probabilities) {
+        options.process(static_cast<Index>(indices[static_cast<std::size_t>(source)]), prefix,
+                        log_probabilities);
+      };
+    if (options.on_token)
+      of_batch.on_token = [&](Index source, auto prefix) {
+        return options.on_token(static_cast<Index>(indices[static_cast<std::size_t>(source)]),
+                                prefix);
+      };
+    auto batch_hypotheses = search_batch<T>(model, batch, of_batch);
     for (std::size_t i = 0; i < indices.size(); ++i)
       hypotheses[indices[i]] = std::move(batch_hypotheses[i]);
-  });
+  };
+  const Index count = std::ssize(sources), batch = batch_size(options.beam_width);
+  // Each batch is searched by one thread, because a step of a small model is too short to divide.
+  // The user's functions are called by one thread.
+  if (options.process || options.on_token)
+    for (Index begin = 0; begin < count; begin += batch)
+      search(begin, std::min(begin + batch, count));
+  else
+    parallel_for(count, batch, search);
   return hypotheses;
 }
 

@@ -7,6 +7,7 @@
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/ops/shaping.hpp"
 #include "autograd/internal/checks.hpp"
+#include "train/text/generation/internal/processed_logits.hpp"
 
 namespace weft {
 namespace {
@@ -33,6 +34,7 @@ class Generation {
         max_context_(max_context_of(model, options.max_context)),
         results_(prompts.size()),
         tape_({.recording = false, .precision = options.precision}),
+        processed_(options),
         cache_(model.make_cache(0)) {
     for (std::size_t i = 0; i < prompts.size(); ++i) {
       const TokenIds& prompt = prompts[i];
@@ -117,7 +119,9 @@ class Generation {
 
   // Returns whether the text continues.
   bool add_token(Text<T>& text, std::span<const T> logits) {
-    const TokenId token = text.sampler(logits, context_of(text));
+    const auto context = context_of(text);
+    const Index generated = std::ssize(text.tokens) - text.prompt_length;
+    const TokenId token = text.sampler(processed_(logits, text.index, context, generated), context);
     if (std::ranges::count(options_.eos_token_ids, token) > 0) return false;
     text.tokens.push_back(token);
     if (options_.on_token && !options_.on_token(text.index, token)) return false;
@@ -143,6 +147,7 @@ class Generation {
   Index max_context_;
   std::vector<TokenIds> results_;
   Tape<T> tape_;
+  ProcessedLogits<T> processed_;
   std::vector<Text<T>> texts_;  // texts that continue, in the order of the cache's sequences
   KeyValueCache<T> cache_;
   Tokens last_tokens_;
@@ -174,6 +179,7 @@ template <class T>
 std::vector<TokenIds> generate(const Gpt<T>& model, std::span<const TokenIds> prompts,
                                const GenerateOptions& options) {
   check_at_least("generate: max_tokens", options.max_tokens, Index{0});
+  check_at_least("generate: min_tokens", options.min_tokens, Index{0});
   return Generation<T>(model, prompts, options).run();
 }
 

@@ -16,12 +16,20 @@ namespace weft {
 
 // Options of generate and generate_speculatively.
 struct GenerateOptions {
-  Index max_tokens = 100;         // maximum number of tokens after a prompt
+  Index max_tokens = 100;  // maximum number of tokens after a prompt
+  // Until this many tokens follow a prompt, no token of `eos_token_ids` is chosen (transformers'
+  // min_new_tokens).
+  Index min_tokens = 0;
   SamplingOptions sampling = {};  // how tokens are chosen
   // Seed for the first prompt; later prompts use seed + 1, seed + 2, …
   std::uint64_t seed = 0;
   // Tokens that end the generation. They are not part of the result.
   TokenIds eos_token_ids = {};
+  // If set, called before each token is chosen, with the index of the prompt, the context and the
+  // logits [vocabulary] of the next token. It may change the logits; -infinity excludes a token.
+  // The options in `sampling` apply afterwards.
+  std::function<void(Index prompt, std::span<const TokenId> context, std::span<double> logits)>
+      process_logits = {};
   // If set, called with the index of a prompt and each of its tokens, as soon as the token is
   // chosen. Returns whether to continue with this prompt.
   std::function<bool(Index prompt, TokenId token)> on_token = {};

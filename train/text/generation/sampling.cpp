@@ -8,6 +8,7 @@
 #include "autograd/internal/checks.hpp"
 #include "autograd/kernels/vector.hpp"
 #include "autograd/kernels/vector_math.hpp"
+#include "train/text/generation/internal/repeated_ngrams.hpp"
 
 namespace weft {
 namespace {
@@ -71,12 +72,13 @@ Sampler<T>::Sampler(const SamplingOptions& options, std::uint64_t seed)
   check_probability("sampling: min_p", options.min_p);
   check_positive("sampling: repetition_penalty", options.repetition_penalty);
   check_finite_non_negative("sampling: repetition_penalty", options.repetition_penalty);
+  check_at_least("sampling: no_repeat_ngram_size", options.no_repeat_ngram_size, Index{0});
 }
 
 template <class T>
 void Sampler<T>::compute_scores(std::span<const T> logits, std::span<const TokenId> context) {
   scores_.assign(logits.begin(), logits.end());
-  if (options_.repetition_penalty == 1.0) return;
+  if (options_.repetition_penalty == 1.0 && options_.no_repeat_ngram_size == 0) return;
   for (const TokenId token : context) {
     if (token < 0 || token >= std::ssize(logits))
       fail<ValueError>("sampling: context", str_cat("tokens from 0 to ", std::ssize(logits) - 1),
@@ -87,6 +89,9 @@ void Sampler<T>::compute_scores(std::span<const T> logits, std::span<const Token
     scores_[index] = static_cast<T>(logit < 0 ? logit * options_.repetition_penalty
                                               : logit / options_.repetition_penalty);
   }
+  for_each_repeating_token(context, options_.no_repeat_ngram_size, [&](TokenId token) {
+    scores_[static_cast<std::size_t>(token)] = -std::numeric_limits<T>::infinity();
+  });
 }
 
 template <class T>
@@ -95,7 +100,10 @@ void Sampler<T>::compute_weights(std::span<const T> logits, std::span<const Toke
   compute_scores(logits, context);
   const Index n = std::ssize(logits);
   const T maximum = row_maximum(scores_.data(), n);
-  if (std::isinf(maximum)) fail<NonFiniteError>("sampling", "at least one finite logit", maximum);
+  if (std::isinf(maximum))
+    fail<NonFiniteError>(
+        "sampling", "at least one finite logit",
+        options_.no_repeat_ngram_size > 0 ? "none (see no_repeat_ngram_size)" : str_cat(maximum));
   weights_.resize(logits.size());
   if (options_.temperature == 0.0) {
     std::ranges::fill(weights_, T{0});

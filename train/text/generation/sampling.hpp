@@ -12,9 +12,9 @@
 namespace weft {
 
 // Options that change the probabilities softmax(logits), applied in the same order as in Hugging
-// Face's `generate`: repetition penalty, temperature, top_k, top_p, min_p. Each of the last three
-// sets the probabilities of some tokens to 0 and normalizes the remaining probabilities. The
-// defaults change nothing.
+// Face's `generate`: repetition penalty, n-grams, temperature, top_k, top_p, min_p. Each of the
+// last three sets the probabilities of some tokens to 0 and normalizes the remaining probabilities.
+// The defaults change nothing.
 struct SamplingOptions {
   // Divides the logits; ≥ 0. Values below 1 prefer probable tokens; 0 always takes the most
   // probable token.
@@ -30,6 +30,9 @@ struct SamplingOptions {
   // For tokens in the context, divides positive logits and multiplies negative logits (Keskar et
   // al., 2019); > 0.
   double repetition_penalty = 1.0;
+  // Never draws a token that would complete a sequence of this many tokens that the context already
+  // contains; 0: draws any token.
+  Index no_repeat_ngram_size = 0;
 };
 
 // Draws tokens at random, given their logits. Among tokens with equal logits, the lower id counts
@@ -44,10 +47,10 @@ class WEFT_API Sampler {
   explicit Sampler(const SamplingOptions& options = {}, std::uint64_t seed = 0);
 
   // Draws a token. `logits` contains one value for each token of the vocabulary; `context` contains
-  // the tokens that repetition_penalty applies to, in any order. From the second call on, it
-  // allocates no memory if the vocabulary has the same size. Throws ValueError for empty `logits`
-  // and for a token in `context` that has no logit, and NonFiniteError if a logit is NaN or
-  // +infinity or if all are -infinity.
+  // the tokens that repetition_penalty and no_repeat_ngram_size apply to, in their order. From the
+  // second call on, it allocates no memory if the vocabulary has the same size. Throws ValueError
+  // for empty `logits` and for a token in `context` that has no logit, and NonFiniteError if a
+  // logit is NaN or +infinity or if all are -infinity.
   TokenId operator()(std::span<const T> logits, std::span<const TokenId> context = {});
 
   // Returns the probability with which operator() would draw each token. Throws the same exceptions

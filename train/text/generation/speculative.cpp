@@ -6,6 +6,7 @@
 
 #include "weft/autograd/error.hpp"
 #include "autograd/internal/checks.hpp"
+#include "train/text/generation/internal/processed_logits.hpp"
 
 namespace weft {
 namespace {
@@ -80,6 +81,7 @@ class Speculation {
         text_(prompt.begin(), prompt.end()),
         model_(model, prompt_length_, max_context_of(model, options.max_context)),
         draft_(draft, prompt_length_, context_of_draft(draft, options)),
+        processed_(options),
         sampler_(options.sampling),
         random_(options.seed) {}
 
@@ -105,10 +107,11 @@ class Speculation {
   std::vector<double> probabilities(const Tensor<T>& logits, Index row,
                                     std::span<const TokenId> text) {
     const Index vocabulary = logits.shape()[2];
-    const auto begin = static_cast<std::size_t>(model_.begin(std::ssize(text)));
+    const auto context = text.subspan(static_cast<std::size_t>(model_.begin(std::ssize(text))));
+    const std::span row_logits(logits.data() + row * vocabulary,
+                               static_cast<std::size_t>(vocabulary));
     return sampler_.probabilities(
-        {logits.data() + row * vocabulary, static_cast<std::size_t>(vocabulary)},
-        text.subspan(begin));
+        processed_(row_logits, 0, context, std::ssize(text) - prompt_length_), context);
   }
 
   // Runs one pass of the model: adds the accepted tokens of `count` proposed tokens, and one more.
@@ -158,6 +161,7 @@ class Speculation {
   Index prompt_length_;
   TokenIds text_;
   CachedModel<T> model_, draft_;
+  ProcessedLogits<T> processed_;
   Sampler<T> sampler_;
   Random random_;
   bool goes_on_ = true;
@@ -171,6 +175,7 @@ SpeculativeText generate_speculatively(const Gpt<T>& model, const Gpt<T>& draft,
                                        std::span<const TokenId> prompt,
                                        const GenerateOptions& options, Index num_draft_tokens) {
   check_at_least("generate: max_tokens", options.max_tokens, Index{0});
+  check_at_least("generate: min_tokens", options.min_tokens, Index{0});
   check_positive("generate: num_draft_tokens", num_draft_tokens);
   if (prompt.empty()) fail<ValueError>("generate: prompt", "at least one token", "none");
   const Index vocabulary = model.tokens.weight.shape()[0];

@@ -270,6 +270,88 @@ TEST_CASE("beam search: rounding may leave a probability just above 1", "[train]
   CHECK(beam_search(next, 1, {.max_len = 1}).size() == 1);
 }
 
+TEST_CASE("beam search: no <eos> before the minimum length", "[train]") {
+  const MarkovModel model(6, 14);
+  for (const Index min_len : {0, 1, 3, 4}) {
+    const BeamSearchOptions options{
+        .beam_width = 625, .max_len = 5, .min_len = min_len, .n_best = 7};
+    const auto found = beam_search<double>(model.function(), 6, options);
+    for (Index source = 0; source < 6; ++source) {
+      auto expected = exhaustive(model, source, options);
+      std::erase_if(expected, [&](const Hypothesis& h) {
+        return h.finished && std::ssize(h.tokens) < min_len;
+      });
+      for (std::size_t i = 0; i < 7; ++i)
+        check_same(found[static_cast<std::size_t>(source)][i], expected[i]);
+    }
+  }
+}
+
+TEST_CASE("beam search: no sequence of tokens is repeated", "[train]") {
+  const MarkovModel model(6, 15);
+  for (const Index size : {1, 2, 3}) {
+    const BeamSearchOptions options{
+        .beam_width = 625, .max_len = 5, .n_best = 7, .no_repeat_ngram_size = size};
+    const auto repeats = [&](const Hypothesis& hypothesis) {
+      TokenIds tokens = hypothesis.tokens;
+      tokens.insert(tokens.begin(), options.bos);
+      if (hypothesis.finished) tokens.push_back(options.eos);
+      for (auto a = tokens.begin(); tokens.end() - a > size; ++a)
+        if (std::search(a + 1, tokens.end(), a, a + size) != tokens.end()) return true;
+      return false;
+    };
+    const auto found = beam_search<double>(model.function(), 6, options);
+    for (Index source = 0; source < 6; ++source) {
+      auto expected = exhaustive(model, source, options);
+      std::erase_if(expected, repeats);
+      for (std::size_t i = 0; i < 7; ++i)
+        check_same(found[static_cast<std::size_t>(source)][i], expected[i]);
+    }
+  }
+}
+
+TEST_CASE("beam search: a function may change the log-probabilities", "[train]") {
+  const MarkovModel model(4, 16);
+  BeamSearchOptions options{.beam_width = 625, .max_len = 4, .n_best = 5};
+  // Source 2 has no token 3 after token 4.
+  const auto is_excluded = [](Index source, const TokenIds& tokens) {
+    return source == 2 && std::ranges::search(tokens, TokenIds{4, 3}).begin() != tokens.end();
+  };
+  options.process = [](Index source, std::span<const TokenId> prefix, std::span<double> scores) {
+    if (source == 2 && !prefix.empty() && prefix.back() == 4)
+      scores[3] = -std::numeric_limits<double>::infinity();
+  };
+  const auto found = beam_search<double>(model.function(), 4, options);
+  for (Index source = 0; source < 4; ++source) {
+    auto expected = exhaustive(model, source, options);
+    std::erase_if(expected, [&](const Hypothesis& h) { return is_excluded(source, h.tokens); });
+    for (std::size_t i = 0; i < 5; ++i)
+      check_same(found[static_cast<std::size_t>(source)][i], expected[i]);
+  }
+}
+
+TEST_CASE("beam search: on_token sees the best prefix of each step and may end a search",
+          "[train]") {
+  const auto next = [](const Prefixes& prefixes) {
+    Tensor<float> scores = Tensor<float>::full({prefixes.tokens.shape()[0], vocabulary}, -9.0f);
+    for (Index row = 0; row < prefixes.tokens.shape()[0]; ++row)
+      scores(row, prefixes.sources[static_cast<std::size_t>(row)] + 3) = 0.0f;
+    return scores;
+  };
+  std::vector<TokenIds> seen(2);
+  const auto found = beam_search(
+      next, 2,
+      {.beam_width = 2, .max_len = 4, .on_token = [&](Index source, std::span<const TokenId> best) {
+         seen[static_cast<std::size_t>(source)].assign(best.begin(), best.end());
+         return source == 1 || best.size() < 2;
+       }});
+  CHECK(seen[0] == TokenIds{3, 3});
+  CHECK(seen[1] == TokenIds{4, 4, 4, 4});
+  CHECK(found[0][0].tokens == TokenIds{3, 3});
+  CHECK_FALSE(found[0][0].finished);
+  CHECK(found[1][0].tokens == TokenIds{4, 4, 4, 4});
+}
+
 TEST_CASE("beam search: no sources give no hypotheses", "[train]") {
   CHECK(beam_search([](const Prefixes&) { return Tensor<float>(); }, 0).empty());
 }
@@ -282,6 +364,8 @@ TEST_CASE("beam search: invalid options and scores throw", "[train]") {
   };
   CHECK_THROWS_AS(beam_search(next(-1), 1, {.beam_width = 0}), ValueError);
   CHECK_THROWS_AS(beam_search(next(-1), 1, {.max_len = 0}), ValueError);
+  CHECK_THROWS_AS(beam_search(next(-1), 1, {.min_len = -1}), ValueError);
+  CHECK_THROWS_AS(beam_search(next(-1), 1, {.no_repeat_ngram_size = -1}), ValueError);
   CHECK_THROWS_AS(beam_search(next(-1), -1), ValueError);
   CHECK_THROWS_AS(beam_search(next(-1), 1, {.length_penalty = -1}), ValueError);
   CHECK_THROWS_WITH(beam_search(next(-1), 1, {.beam_width = 2, .n_best = 3}),

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include <weft/autograd/ops/cross_entropy.hpp>
 #include <weft/autograd/ops/softmax.hpp>
@@ -54,6 +55,32 @@ TEST_CASE("encoder-decoder search: a source has the same hypotheses in a batch a
     CHECK(std::abs(alone[0][0].log_probability - together[i][0].log_probability) < 1e-12);
   }
   CHECK(beam_search(model, {}).empty());
+}
+
+TEST_CASE("encoder-decoder search: functions of the options get the index of a source", "[train]") {
+  const auto model = small_model<double>();
+  const std::vector<TokenIds> many(30, sources[0]);
+  std::vector<TokenIds> seen(30);
+  const auto outputs = beam_search(
+      model, many,
+      {.beam_width = 3,
+       .process =
+           [](Index source, std::span<const TokenId>, std::span<double> log_probabilities) {
+             for (Index token = 0; token < 7; ++token)
+               if (token != source % 7 || token == Vocabulary::eos)
+                 log_probabilities[static_cast<std::size_t>(token)] =
+                     -std::numeric_limits<double>::infinity();
+           },
+       .on_token =
+           [&](Index source, std::span<const TokenId> prefix) {
+             seen[static_cast<std::size_t>(source)].assign(prefix.begin(), prefix.end());
+             return true;
+           }});
+  for (std::size_t source = 0; source < 30; ++source) {
+    if (source % 7 == Vocabulary::eos) continue;
+    CHECK(outputs[source][0].tokens == TokenIds(5, static_cast<TokenId>(source % 7)));
+    CHECK(seen[source] == outputs[source][0].tokens);
+  }
 }
 
 TEST_CASE("encoder-decoder search: hypotheses have the probabilities that the model gives them",

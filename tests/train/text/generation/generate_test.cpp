@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <limits>
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/text/generation/generate.hpp>
+#include <weft/train/text/generation/speculative.hpp>
 #include "autograd/internal/bf16_emulation.hpp"
 #include "tests/catch.hpp"
 
@@ -136,12 +138,76 @@ TEST_CASE("generate: depends on the seed, and ends at the token that ends a text
   CHECK(generated({.max_tokens = 0}).empty());
 }
 
+TEST_CASE("generate: a function may change the logits", "[train]") {
+  const Gpt<float> model = small_model();
+  const std::vector<TokenIds> prompts{{3}, {4, 5}};
+  const GenerateOptions plain{.max_tokens = 6};
+  GenerateOptions changed = plain;
+  std::vector<TokenIds> contexts(2);
+  changed.process_logits = [&](Index prompt, std::span<const TokenId> context,
+                               std::span<double> logits) {
+    REQUIRE(logits.size() == 9);
+    contexts[static_cast<std::size_t>(prompt)].assign(context.begin(), context.end());
+    if (prompt == 1)  // only the token after the last one
+      for (TokenId token = 0; token < 9; ++token)
+        if (token != (context.back() + 1) % 9)
+          logits[static_cast<std::size_t>(token)] = -std::numeric_limits<double>::infinity();
+  };
+  const auto texts = generate(model, prompts, changed);
+  CHECK(texts[0] == generate(model, prompts, plain)[0]);
+  CHECK(texts[1] == TokenIds{6, 7, 8, 0, 1, 2});
+  CHECK(contexts[1].back() == 1);
+  CHECK(generate_speculatively(
+            model, small_model(2), prompts[0],
+            {.max_tokens = 4, .process_logits = [](Index, auto, auto logits) { logits[7] = 1000; }})
+            .tokens == TokenIds{7, 7, 7, 7});
+}
+
+TEST_CASE("generate: no token that ends a text before the minimum length", "[train]") {
+  const Gpt<float> model = small_model();
+  const TokenIds prompt{3}, ends{0, 1, 2, 3, 4, 5, 6, 7};
+  for (const Index min_tokens : {0, 1, 5, 20})
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      const GenerateOptions options{
+          .max_tokens = 8, .min_tokens = min_tokens, .seed = seed, .eos_token_ids = ends};
+      // Only the token 8 does not end a text.
+      const TokenIds text = generate(model, prompt, options);
+      CHECK(std::ssize(text) >= std::min<Index>(min_tokens, 8));
+      CHECK(text == TokenIds(text.size(), 8));
+      const TokenIds speculated =
+          generate_speculatively(model, small_model(2), prompt, options).tokens;
+      CHECK(std::ssize(speculated) >= std::min<Index>(min_tokens, 8));
+    }
+}
+
+TEST_CASE("generate: no sequence of tokens is repeated", "[train]") {
+  const Gpt<float> model = small_model();
+  const TokenIds prompt{3};
+  const GenerateOptions options{
+      .max_tokens = 9, .sampling = {.no_repeat_ngram_size = 1}, .max_context = 5};
+  TokenIds text = generate(model, prompt, options);
+  text.insert(text.begin(), 3);
+  // A token may return when it has left the context, of 3 to 5 tokens.
+  for (std::size_t i = 1; i < text.size(); ++i)
+    for (std::size_t before = i - std::min<std::size_t>(i, 3); before < i; ++before)
+      CHECK(text[i] != text[before]);
+  // With all 9 tokens in the context, there is none to choose.
+  Sampler<float> sampler({.no_repeat_ngram_size = 1});
+  const std::vector<float> logits(3, 1.0f);
+  CHECK_THROWS_WITH(sampler(logits, TokenIds{0, 1, 2}),
+                    "sampling: expected at least one finite logit, got none (see "
+                    "no_repeat_ngram_size)");
+  CHECK(sampler(logits, TokenIds{0, 1, 1}) == 2);
+}
+
 TEST_CASE("generate: bad prompts and options are refused", "[train]") {
   const Gpt<float> model = small_model();
   const TokenIds prompt{3}, none, unknown{9};
   CHECK_THROWS_AS(generate(model, none), ValueError);
   CHECK_THROWS_AS(generate(model, unknown), ValueError);
   CHECK_THROWS_AS(generate(model, prompt, {.max_tokens = -1}), ValueError);
+  CHECK_THROWS_AS(generate(model, prompt, {.min_tokens = -1}), ValueError);
+  CHECK_THROWS_AS(generate(model, prompt, {.sampling = {.no_repeat_ngram_size = -1}}), ValueError);
   CHECK_THROWS_AS(generate(model, prompt, {.max_context = 0}), ValueError);
   CHECK_THROWS_AS(generate(model, prompt, {.max_context = 6}), ValueError);  // of 5 positions
   CHECK(generate(model, std::vector<TokenIds>{}).empty());
