@@ -22,6 +22,7 @@
 #include "weft/train/optim/optimizer.hpp"
 #include "weft/train/optim/schedule.hpp"
 #include "weft/train/parallel/process_group.hpp"
+#include "weft/train/report/progress_line.hpp"
 #include "weft/train/report/report_section.hpp"
 #include "weft/train/training_observer.hpp"
 #include "weft/train/training_progress.hpp"
@@ -95,8 +96,8 @@ struct TrainerOptions {
   // Whether to write TensorBoard event files to `folder`: scalars, histograms, examples.
   bool tensorboard = false;
 
-  // The stream that progress is shown on; null disables.
-  std::ostream* output = nullptr;
+  // The stream that progress is shown on; null disables. By default, std::cerr if it is a terminal.
+  std::ostream* output = terminal_output();
   // If not null, training ends after the step during which a signal arrives.
   const SignalHandler* interrupt = nullptr;
 
@@ -246,7 +247,7 @@ class Trainer : public TrainingLoop<T> {
   // Throws ValueError for options outside their ranges, for an empty loss function, and for
   // `parts` > 1 if batches of this type cannot be split.
   Trainer(Module<T>& model, Optimizer<T>& optimizer, DataSource<B>& source,
-          std::type_identity_t<LossFunction<T, B>> loss, TrainerOptions options)
+          std::type_identity_t<LossFunction<T, B>> loss, TrainerOptions options = {})
       : TrainingLoop<T>(model, optimizer, batch_losses<T, B>(source, loss), options),
         loss_(std::move(loss)),
         parts_(options.parts),

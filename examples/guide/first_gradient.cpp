@@ -15,12 +15,9 @@ int main() {
   std::cout << "y " << y.shape() << ", loss " << loss.item() << '\n';
 
   tape.backward(loss);  // adds d loss / d w to the gradient of w, and ends the pass
-  std::cout << "gradient";
-  for (const float g : w.grad()) std::cout << ' ' << g;
+  std::cout << "gradient " << w.grad() << '\n';
 
-  SGD optimizer(NamedParameters<float>{{"w", &w}}, {.lr = 0.1});
+  SGD optimizer({&w}, {.lr = 0.1});
   optimizer.step();  // w ← w - 0.1 · gradient, and clears the gradient
-  std::cout << "\nw";
-  for (const float v : w.value()) std::cout << ' ' << v;
-  std::cout << '\n';
+  std::cout << "w " << w << '\n';
 }

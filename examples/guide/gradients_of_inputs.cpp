@@ -13,13 +13,9 @@ int main() {
   // Two results of one pass: the first call keeps the pass for the second call.
   const Tensor<float> of_squares = tape.gradients(square_sum, {x}, {.retain_graph = true})[0];
   const Tensor<float> of_products = tape.gradients(z_sum, {x})[0];
-  for (const float g : of_squares) std::cout << g << ' ';
-  std::cout << '\n';
-  for (const float g : of_products) std::cout << g << ' ';
-  std::cout << '\n';
+  std::cout << of_squares << '\n' << of_products << '\n';
 
-  // Applies operations to plain tensors, without a tape.
+  // Applies an operation to a plain tensor, without a tape.
   const Tensor<float> logits({3}, {0, 1, 2});
-  const Tensor<float> probabilities = no_grad([](const auto& v) { return softmax(v); }, logits);
-  std::cout << (2 * probabilities)(2) << '\n';
+  std::cout << softmax(Var(logits)) << '\n';
 }

@@ -55,6 +55,11 @@ class WEFT_API Adam : public Optimizer<T> {
   explicit Adam(Module<T>& model, const AdamOptions& options = {});
   // Updates the given parameters.
   explicit Adam(NamedParameters<T> parameters, const AdamOptions& options = {});
+  // Updates the given parameters, whose names are their numbers: "0", "1", …
+  explicit Adam(std::initializer_list<Parameter<T>*> parameters, const AdamOptions& options = {})
+      : Adam(numbered<T>(parameters), options) {}
+  explicit Adam(const std::vector<Parameter<T>*>& parameters, const AdamOptions& options = {})
+      : Adam(numbered<T>(parameters), options) {}
 
  protected:
   // How weight decay is applied: added to the gradient, or to the parameter directly.
@@ -91,6 +96,12 @@ class WEFT_API AdamW final : public Adam<T> {
   explicit AdamW(Module<T>& model, const AdamWOptions& options = {});
   // Updates the given parameters.
   explicit AdamW(NamedParameters<T> parameters, const AdamWOptions& options = {});
+  // Updates the given parameters, whose names are their numbers: "0", "1", …
+  //   AdamW optimizer({&model_weight});
+  explicit AdamW(std::initializer_list<Parameter<T>*> parameters, const AdamWOptions& options = {})
+      : AdamW(numbered<T>(parameters), options) {}
+  explicit AdamW(const std::vector<Parameter<T>*>& parameters, const AdamWOptions& options = {})
+      : AdamW(numbered<T>(parameters), options) {}
 };
 
 extern template class Adam<float>;

@@ -84,6 +84,11 @@ class WEFT_API Muon final : public Adam<T> {
   // Updates the given parameters. Unless `matrices` is set, Muon updates all parameters with two
   // axes, as in PyTorch.
   explicit Muon(NamedParameters<T> parameters, const MuonOptions& options = {});
+  // Updates the given parameters, whose names are their numbers: "0", "1", …
+  explicit Muon(std::initializer_list<Parameter<T>*> parameters, const MuonOptions& options = {})
+      : Muon(numbered<T>(parameters), options) {}
+  explicit Muon(const std::vector<Parameter<T>*>& parameters, const MuonOptions& options = {})
+      : Muon(numbered<T>(parameters), options) {}
 
  private:
   void update_undivided(std::size_t index, T* values, const T* grad, T* const* state,

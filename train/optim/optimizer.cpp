@@ -28,6 +28,9 @@ Optimizer<T>::Optimizer(
       initial_learning_rate_(learning_rate),
       weight_decay_(weight_decay),
       missed_steps_({static_cast<Index>(settings_.size())}) {
+  if (settings_.empty())
+    fail<ValueError>(type_, "at least one parameter",
+                     "none (does the model's `members` name them?)");
   check_finite_non_negative<T>("learning rate", learning_rate);
   check_finite_non_negative<T>(type_ + ": weight_decay", weight_decay);
   for (std::size_t i = 0; i < settings_.size(); ++i) {

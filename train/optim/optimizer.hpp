@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -191,6 +193,15 @@ class WEFT_API Optimizer : public Stateful<T> {
   std::vector<std::size_t> undivided_slices_;  // the undivided slices that a step updates
   Tensor<std::int32_t> missed_steps_;  // for each parameter, the steps in which it had no gradient
 };
+
+// Returns the parameters with their numbers, from 0, as names.
+template <class T = float>
+NamedParameters<T> numbered(std::span<Parameter<T>* const> parameters) {
+  NamedParameters<T> named;
+  for (Parameter<T>* const parameter : parameters)
+    named.push_back({str_cat(named.size()), parameter});
+  return named;
+}
 
 extern template class Optimizer<float>;
 extern template class Optimizer<double>;

@@ -36,6 +36,12 @@ class WEFT_API RMSprop final : public Optimizer<T> {
   explicit RMSprop(Module<T>& model, const RMSpropOptions& options = {});
   // Updates the given parameters.
   explicit RMSprop(NamedParameters<T> parameters, const RMSpropOptions& options = {});
+  // Updates the given parameters, whose names are their numbers: "0", "1", …
+  explicit RMSprop(std::initializer_list<Parameter<T>*> parameters,
+                   const RMSpropOptions& options = {})
+      : RMSprop(numbered<T>(parameters), options) {}
+  explicit RMSprop(const std::vector<Parameter<T>*>& parameters, const RMSpropOptions& options = {})
+      : RMSprop(numbered<T>(parameters), options) {}
 
  private:
   void update(std::size_t index, Index size, T* values, const T* grad, T* const* state,

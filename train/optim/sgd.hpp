@@ -33,6 +33,11 @@ class WEFT_API SGD final : public Optimizer<T> {
   explicit SGD(Module<T>& model, const SGDOptions& options = {});
   // Updates the given parameters.
   explicit SGD(NamedParameters<T> parameters, const SGDOptions& options = {});
+  // Updates the given parameters, whose names are their numbers: "0", "1", …
+  explicit SGD(std::initializer_list<Parameter<T>*> parameters, const SGDOptions& options = {})
+      : SGD(numbered<T>(parameters), options) {}
+  explicit SGD(const std::vector<Parameter<T>*>& parameters, const SGDOptions& options = {})
+      : SGD(numbered<T>(parameters), options) {}
 
  private:
   void update(std::size_t index, Index size, T* values, const T* grad, T* const* state,

@@ -95,7 +95,8 @@ std::size_t ParallelPass<T>::number_of(const Parameter<T>& parameter) const {
   const auto found = numbers_.find(ParameterPointer<const Parameter<T>>(&parameter).key());
   if (found == numbers_.end())
     fail<Error>("parallel pass", "a parameter passed to the constructor",
-                str_cat("a different parameter of shape ", parameter.shape()));
+                str_cat("a different parameter of shape ", parameter.shape(),
+                        " (does the model's `members` name it?)"));
   return found->second;
 }
 

@@ -109,6 +109,8 @@ std::string progress_text(const ProgressReport& report, int width) {
   return str_cat(position, progress_bar, fields).substr(0, columns);
 }
 
+std::ostream* terminal_output() { return isatty(descriptor(&std::cerr)) ? &std::cerr : nullptr; }
+
 ProgressLine::ProgressLine(std::ostream* output)
     : output_(output), terminal_(output && isatty(descriptor(output))) {}
 

@@ -30,6 +30,9 @@ struct ProgressReport {
 // from the right.
 WEFT_API std::string progress_text(const ProgressReport& report, int width);
 
+// Returns std::cerr if it is a terminal, otherwise null.
+WEFT_API std::ostream* terminal_output();
+
 // Writes progress reports to a stream. On a terminal, it redraws one line, at most ten times a
 // second. Otherwise, it writes a new line if nothing was written for 30 seconds. The report of the
 // last step is always written.

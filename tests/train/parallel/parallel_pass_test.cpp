@@ -196,7 +196,7 @@ TEST_CASE("parallel pass: invalid arguments throw", "[train]") {
   // The second part has no gradient store for a parameter that was not passed to the constructor.
   CHECK(message_of<Error>([&] { pass.add_gradients(0, 2, use_other); }) ==
         "parallel pass: expected a parameter passed to the constructor, got a different parameter "
-        "of shape [1]");
+        "of shape [1] (does the model's `members` name it?)");
   const auto recompute_other = [&](Tape<float>& tape, Index) {
     const auto part = [&](const Var<float>& x) { return x * x.tape().parameter(other); };
     return recompute(part, tape.parameter(a));
