@@ -71,9 +71,35 @@ TEST_CASE("bad file: empty, text, or not readable", "[train]") {
     write_bytes(other, "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n");
     CHECK_THAT(error_of_opening(other),
                Catch::Contains("file, got a Git LFS pointer, not the file itself"));
-    write_bytes(other, "PK\3\4" + std::string(60, '\0'));
-    CHECK_THAT(error_of_opening(other),
-               Catch::Contains("file, got a zip archive, as .keras and .pt files are"));
+    // A zip archive begins with the name of its first file, of 16 characters here.
+    const auto zip = [](const std::string& name) {
+      return "PK\3\4" + std::string(22, '\0') + "\x10" + std::string(3, '\0') + name +
+             std::string(60, '\0');
+    };
+    const auto error_of = [&](const std::string& bytes) {
+      write_bytes(other, bytes);
+      return error_of_opening(other);
+    };
+    CHECK_THAT(error_of(zip("archive/data.pkl")),
+               Catch::Contains("file, got a PyTorch file (in Python, convert it with "
+                               "safetensors.torch.save_file("));
+    CHECK_THAT(error_of("\x80\2\x8a\nl\xfc\x9c\x46" + std::string(60, '\0')),
+               Catch::Contains("file, got a PyTorch file (in"));
+    CHECK_THAT(error_of(zip("long_weights.npy")),
+               Catch::Contains("file, got a NumPy archive (in Python, convert it with "
+                               "safetensors.numpy.save_file("));
+    CHECK_THAT(error_of(zip("metadataaaa.json")),
+               Catch::Contains("file, got a Keras archive (open it with load_keras)"));
+    CHECK_THAT(error_of(zip("photographs.jpeg")), Catch::Contains("file, got a zip archive"));
+    CHECK_THAT(error_of("\x93NUMPY\1" + std::string(60, '\0')),
+               Catch::Contains("file, got a NumPy array (in Python, write it with h5py"));
+    CHECK_THAT(error_of("GGUF\3" + std::string(60, '\0')),
+               Catch::Contains("file, got a GGUF file (use the Hugging Face model"));
+    CHECK_THAT(error_of("\b\7\x12\7pytorch" + std::string(60, '\0')),
+               Catch::Contains("file, got an ONNX model (use the PyTorch or Keras model"));
+    // The size of a safetensors header may begin with the same bytes.
+    CHECK_THAT(error_of("\b\7\x12" + std::string(5, '\0') + "{" + std::string(60, '\0')),
+               !Catch::Contains("ONNX"));
   }
   std::filesystem::permissions(folder.path(), std::filesystem::perms{0755});
   std::filesystem::permissions(path, std::filesystem::perms::none);
@@ -261,13 +287,13 @@ TEST_CASE("bad file: packed projections of other types and shapes", "[train]") {
                             chunked({1000, 1000}));
              }),
              Catch::Contains(first + "[12, 4], got [3221225472, 1048576]"));
-  CHECK_THAT(
-      error_of_packed([](const Maker& maker) {
-        const Handle properties = chunked({12, 4});
-        H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER);
-        maker.create("in_proj_weight", {12, 4}, H5T_NATIVE_FLOAT, properties);
-      }),
-      Catch::Contains("/in_proj_weight: expected stored data, got a dataset that was never written"));
+  CHECK_THAT(error_of_packed([](const Maker& maker) {
+               const Handle properties = chunked({12, 4});
+               H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER);
+               maker.create("in_proj_weight", {12, 4}, H5T_NATIVE_FLOAT, properties);
+             }),
+             Catch::Contains(
+                 "/in_proj_weight: expected stored data, got a dataset that was never written"));
 }
 
 TEST_CASE("bad file: null and scalar dataspaces", "[train]") {

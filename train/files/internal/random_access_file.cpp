@@ -51,13 +51,34 @@ bool RandomAccessFile::read(std::uint64_t offset, std::span<std::byte> bytes) co
 }
 
 std::string known_content(std::string_view bytes) {
+  const std::string torch =
+      "a PyTorch file (in Python, convert it with safetensors.torch.save_file(torch.load(file), "
+      "…))";
   if (bytes.starts_with("version https://git-lfs")) return "a Git LFS pointer, not the file itself";
-  if (bytes.starts_with("PK\3\4")) return "a zip archive, as .keras and .pt files are";
+  if (bytes.starts_with("PK\3\4")) {
+    const auto length = static_cast<std::uint8_t>(bytes.substr(0, 27).back());
+    const std::string_view entry = bytes.substr(std::min<std::size_t>(bytes.size(), 30), length);
+    if (entry.find("data.pkl") != entry.npos) return torch;
+    if (entry.ends_with(".npy"))
+      return "a NumPy archive (in Python, convert it with safetensors.numpy.save_file(dict(np.load("
+             "file)), …))";
+    if (entry.ends_with(".json")) return "a Keras archive (open it with load_keras)";
+    return "a zip archive";
+  }
+  if (bytes.starts_with("\x80\2\x8a\nl\xfc\x9c")) return torch;
+  if (bytes.starts_with("\x93NUMPY"))
+    return "a NumPy array (in Python, write it with h5py or safetensors.numpy.save_file)";
+  if (bytes.starts_with("GGUF"))
+    return "a GGUF file (use the Hugging Face model from which it was converted)";
+  // Field 1 of a ModelProto, the version, and field 2, a string.
+  if (bytes.size() > 8 && bytes[0] == 8 && bytes[1] > 0 && bytes[1] < 32 && bytes[2] == 0x12 &&
+      bytes[8] != '{')
+    return "an ONNX model (use the PyTorch or Keras model from which it was exported)";
   return "";
 }
 
 std::string known_content(const RandomAccessFile& file) {
-  std::string bytes(std::min<std::uint64_t>(file.size(), 32), '\0');
+  std::string bytes(std::min<std::uint64_t>(file.size(), 128), '\0');
   return file.read(0, std::as_writable_bytes(std::span(bytes))) ? known_content(bytes) : "";
 }
 
