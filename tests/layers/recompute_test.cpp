@@ -78,8 +78,11 @@ TEST_CASE("recompute: nothing to differentiate, and inputs of two tapes", "[laye
   CHECK(recompute(twice, inference.constant(x.value())).value()(0) == 6.0F);
   const auto sum = [](const Var<float>& a, const Var<float>& b) { return a + b; };
   CHECK(message_of<Error>([&] { recompute(sum, x, other.constant(x.value())); }) ==
-        "recompute: expected inputs on one tape, got inputs on different tapes (write tape.constant(x) for a tensor x)");
+        "recompute: expected inputs on one tape, got inputs on different tapes (write "
+        "tape.constant(x) for a tensor x)");
   CHECK(message_of<Error>([&] {
           recompute([&](const Var<float>& a) { return a + x; }, tape.constant(x.value()));
-        }) == "add: expected inputs on one tape, got inputs on different tapes (write tape.constant(x) for a tensor x)");
+        }) ==
+        "add: expected inputs on one tape, got inputs on different tapes (write tape.constant(x) "
+        "for a tensor x)");
 }

@@ -182,7 +182,8 @@ TEST_CASE("arithmetic: shapes that do not broadcast throw", "[autograd]") {
   CHECK_THROWS_AS(a / b, ShapeError);
   Tape<float> other;
   CHECK_THROWS_WITH(a + other.constant(Tensor<float>({2, 3})),
-                    "add: expected inputs on one tape, got inputs on different tapes (write tape.constant(x) for a tensor x)");
+                    "add: expected inputs on one tape, got inputs on different tapes (write "
+                    "tape.constant(x) for a tensor x)");
 }
 
 TEST_CASE("arithmetic: the same bits on any number of threads, also of summed gradients",

@@ -173,7 +173,8 @@ TEST_CASE("where: shapes that do not broadcast and two tapes throw", "[autograd]
   CHECK_THROWS_WITH(where(Tensor<bool>({3}), x, tape.constant(Tensor<float>({4}))),
                     "where: expected shapes that broadcast (sizes equal or 1), got [2, 3] and [4]");
   CHECK_THROWS_WITH(where(Tensor<bool>({3}), x, other.constant(Tensor<float>({3}))),
-                    "where: expected inputs on one tape, got inputs on different tapes (write tape.constant(x) for a tensor x)");
+                    "where: expected inputs on one tape, got inputs on different tapes (write "
+                    "tape.constant(x) for a tensor x)");
 }
 
 TEST_CASE("comparisons and where: at the size of several ranges, on any number of threads",

@@ -68,7 +68,8 @@ TEST_CASE("einsum: wrong equations, ranks and sizes throw", "[autograd]") {
   CHECK_THROWS_WITH(einsum("ij,jk->ik", a, b),
                     "einsum ij,jk->ik: expected equal sizes of j, got [2, 3] and [4, 3]");
   CHECK_THROWS_WITH(einsum("ij,kj->ik", a, other.constant(Tensor<float>({4, 3}))),
-                    "einsum: expected inputs on one tape, got inputs on different tapes (write tape.constant(x) for a tensor x)");
+                    "einsum: expected inputs on one tape, got inputs on different tapes (write "
+                    "tape.constant(x) for a tensor x)");
 }
 
 TEST_CASE("einsum: the same bits on any number of threads", "[autograd]") {

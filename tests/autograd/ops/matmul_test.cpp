@@ -61,7 +61,8 @@ TEST_CASE("matmul: shapes that do not match throw and are named", "[autograd]") 
   CHECK_THROWS_AS(matmul(of({3}), of({3, 5})), ShapeError);
   Tape<float> other;
   CHECK_THROWS_WITH(matmul(of({2, 3}), other.constant(Tensor<float>({3, 2}))),
-                    "matmul: expected inputs on one tape, got inputs on different tapes (write tape.constant(x) for a tensor x)");
+                    "matmul: expected inputs on one tape, got inputs on different tapes (write "
+                    "tape.constant(x) for a tensor x)");
 }
 
 TEMPLATE_TEST_CASE("linear: x Wᵀ + b computed by hand, with and without relu", "[autograd]", float,

@@ -274,9 +274,10 @@ TEST_CASE("recurrence: shapes, lengths and tapes that do not match throw", "[aut
   CHECK(message([&] {
           lstm_recurrence(zeros({2, 4, 12}), zeros({12, 3}), zeros({12}), initial);
         }) == "lstm_recurrence: initial: expected [2, 6], got [2, 3]");
-  CHECK(message_of<Error>([&] {
-          gru_recurrence(inputs, weight, bias, other.constant(initial.value()));
-        }) == "gru_recurrence: expected inputs on one tape, got inputs on different tapes (write tape.constant(x) for a tensor x)");
+  CHECK(message_of<Error>(
+            [&] { gru_recurrence(inputs, weight, bias, other.constant(initial.value())); }) ==
+        "gru_recurrence: expected inputs on one tape, got inputs on different tapes (write "
+        "tape.constant(x) for a tensor x)");
   CHECK(message([&] { last_states(weight, initial); }) ==
         "last_states: expected shape [batch, time, size], got [9, 3]");
   CHECK(message([&] {

@@ -214,7 +214,8 @@ TEST_CASE("concatenate: shapes and tapes that do not match throw", "[autograd]")
   CHECK_THROWS_WITH(concatenate(std::vector<Var<float>>{}, 0),
                     "concatenate: expected at least one tensor, got an empty list");
   CHECK_THROWS_WITH(concatenate(std::vector{a, other.constant(Tensor<float>({2, 3}))}, 0),
-                    "concatenate: expected inputs on one tape, got inputs on different tapes (write tape.constant(x) for a tensor x)");
+                    "concatenate: expected inputs on one tape, got inputs on different tapes "
+                    "(write tape.constant(x) for a tensor x)");
 }
 
 TEMPLATE_TEST_CASE("stack: values computed by hand", "[autograd]", float, double) {
