@@ -58,13 +58,13 @@ int main() {
   }
   show("own loop", own);
 
-  // Without the letter "t".
-  const auto t = static_cast<std::size_t>(letters.encode_text("t")[0]);
-  show("no t",
-       generate(model, prompt,
-                {.max_tokens = 20,
-                 .sampling = {.temperature = 0},
-                 .process_logits = [t](Index, std::span<const TokenId>, std::span<double> logits) {
-                   logits[t] = -std::numeric_limits<double>::infinity();
-                 }}));
+  // Without spaces.
+  const auto space = static_cast<std::size_t>(letters.encode_text(" ")[0]);
+  show("no spaces", generate(model, prompt,
+                             {.max_tokens = 20,
+                              .sampling = {.temperature = 0},
+                              .process_logits = [space](Index, std::span<const TokenId>,
+                                                        std::span<double> logits) {
+                                logits[space] = -std::numeric_limits<double>::infinity();
+                              }}));
 }

@@ -194,7 +194,7 @@ class WEFT_API Optimizer : public Stateful<T> {
   Tensor<std::int32_t> missed_steps_;  // for each parameter, the steps in which it had no gradient
 };
 
-// Returns the parameters with their numbers, from 0, as names.
+// Returns parameters of any shapes with their numbers, from 0, as names.
 template <class T = float>
 NamedParameters<T> numbered(std::span<Parameter<T>* const> parameters) {
   NamedParameters<T> named;

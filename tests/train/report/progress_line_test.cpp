@@ -1,8 +1,14 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cmath>
+#include <cstdlib>
+#include <iostream>
 #include <limits>
 #include <sstream>
 
 #include <weft/train/report/progress_line.hpp>
+#include <weft/train/trainer.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 
@@ -82,4 +88,18 @@ TEST_CASE("progress line: no output without a stream", "[train]") {
   ProgressLine line(nullptr);
   line.show(report);
   line.message("unseen");
+}
+
+TEST_CASE("progress line: by default on standard error, if it is a terminal", "[train]") {
+  const int standard_error = dup(STDERR_FILENO), file = open("/dev/null", O_WRONLY);
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  REQUIRE(terminal >= 0);
+  dup2(file, STDERR_FILENO);
+  std::ostream* const of_file = TrainerOptions().output;
+  dup2(terminal, STDERR_FILENO);
+  std::ostream* const of_terminal = TrainerOptions().output;
+  dup2(standard_error, STDERR_FILENO);
+  for (const int descriptor : {standard_error, file, terminal}) close(descriptor);
+  CHECK(of_file == nullptr);
+  CHECK(of_terminal == &std::cerr);
 }
