@@ -93,10 +93,12 @@ TEMPLATE_TEST_CASE("transformers' beam search without repeated pairs of tokens",
     return squeeze(log_softmax(slice(logits, 1, time - 1, time)), 1).value();
   };
   for (TokenId first = 0; first < 20; ++first)
-    CHECK(
-        beam_search<TestType>(
-            next, 1,
-            {.beam_width = 4, .max_len = 20, .bos = first, .eos = -1, .no_repeat_ngram_size = 2})[0]
-            .front()
-            .tokens == expected[static_cast<std::size_t>(first)]);
+    CHECK(beam_search<TestType>(next, 1,
+                                {.beam_width = 4,
+                                 .max_len = 20,
+                                 .bos = first,
+                                 .eos_token_ids = {},
+                                 .no_repeat_ngram_size = 2})[0]
+              .front()
+              .tokens == expected[static_cast<std::size_t>(first)]);
 }

@@ -290,7 +290,7 @@ TEMPLATE_TEST_CASE("language models: T5 gives the states, logits and tokens of t
   const auto found = greedy_search(model, texts,
                                    {.max_len = steps,
                                     .bos = loaded.decoder_start_token_id,
-                                    .eos = loaded.eos_token_ids.front()});
+                                    .eos_token_ids = loaded.eos_token_ids});
   for (Index b = 0; b < 2; ++b) {
     const TokenId* const first = greedy.data() + b * (steps + 1) + 1;
     CHECK(found[static_cast<std::size_t>(b)].tokens ==

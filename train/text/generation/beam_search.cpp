@@ -48,7 +48,7 @@ class Beam {
       const LivePrefix& prefix = live_[candidate.prefix];
       LivePrefix extended{prefix.tokens, candidate.log_probability,
                           first_row + static_cast<Index>(candidate.prefix)};
-      if (candidate.token == options_.eos) {
+      if (std::ranges::count(options_.eos_token_ids, candidate.token) > 0) {
         add_hypothesis(extended, true);
       } else {
         extended.tokens.push_back(candidate.token);
@@ -68,16 +68,16 @@ class Beam {
 
  private:
   template <class T>
-  std::vector<Candidate> best_candidates(const Tensor<T>& scores, Index first_row) const {
+  std::vector<Candidate> best_candidates(const Tensor<T>& scores, Index first_row) {
     const Index vocabulary = scores.shape().columns();
     const auto width = static_cast<std::size_t>(options_.beam_width);
     std::vector<Candidate> best;  // best first, at most `width`
     for (std::size_t prefix = 0; prefix < live_.size(); ++prefix) {
       const T* row = scores.data() + (first_row + static_cast<Index>(prefix)) * vocabulary;
-      std::vector<double> log_probabilities(row, row + vocabulary);
-      process(live_[prefix].tokens, log_probabilities);
+      log_probabilities_.assign(row, row + vocabulary);
+      process(live_[prefix].tokens);
       for (Index token = 0; token < vocabulary; ++token) {
-        const double log_probability = log_probabilities[static_cast<std::size_t>(token)];
+        const double log_probability = log_probabilities_[static_cast<std::size_t>(token)];
         check(log_probability, token);
         const Candidate candidate{prefix, static_cast<TokenId>(token),
                                   live_[prefix].log_probability + log_probability};
@@ -95,14 +95,15 @@ class Beam {
   }
 
   // Changes the log-probabilities of the token after a prefix as the options ask.
-  void process(const TokenIds& prefix, std::vector<double>& log_probabilities) const {
-    const auto exclude = [&](TokenId token) {
-      if (token >= 0 && token < std::ssize(log_probabilities))
-        log_probabilities[static_cast<std::size_t>(token)] =
+  void process(const TokenIds& prefix) {
+    const auto exclude = [this](TokenId token) {
+      if (token >= 0 && token < std::ssize(log_probabilities_))
+        log_probabilities_[static_cast<std::size_t>(token)] =
             -std::numeric_limits<double>::infinity();
     };
-    if (options_.process) options_.process(source_, prefix, log_probabilities);
-    if (std::ssize(prefix) < options_.min_len) exclude(options_.eos);
+    if (options_.process) options_.process(source_, prefix, log_probabilities_);
+    if (std::ssize(prefix) < options_.min_len)
+      std::ranges::for_each(options_.eos_token_ids, exclude);
     if (options_.no_repeat_ngram_size == 0) return;
     TokenIds whole{options_.bos};
     whole.insert(whole.end(), prefix.begin(), prefix.end());
@@ -146,8 +147,9 @@ class Beam {
 
   const BeamSearchOptions& options_;
   Index source_;
-  std::vector<LivePrefix> live_;        // most probable first
-  std::vector<Hypothesis> hypotheses_;  // best first
+  std::vector<LivePrefix> live_;           // most probable first
+  std::vector<Hypothesis> hypotheses_;     // best first
+  std::vector<double> log_probabilities_;  // of the token after a prefix
 };
 
 void check_options(const BeamSearchOptions& options, Index num_sources) {

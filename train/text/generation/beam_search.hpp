@@ -31,8 +31,8 @@ struct BeamSearchOptions {
   Index max_len = 64;
   // The minimum number of tokens before <eos> (transformers' min_new_tokens).
   Index min_len = 0;
-  TokenId bos = Vocabulary::bos;  // first token of every prefix
-  TokenId eos = Vocabulary::eos;  // last token of a finished hypothesis
+  TokenId bos = Vocabulary::bos;               // first token of every prefix
+  TokenIds eos_token_ids = {Vocabulary::eos};  // tokens that finish a hypothesis
   // α ≥ 0; hypotheses of L tokens, including <eos>, are ranked by log-probability / L^α.
   double length_penalty = 0.0;
   // The number of hypotheses per source, at most beam_width.

@@ -77,7 +77,7 @@ std::vector<Hypothesis> exhaustive(const MarkovModel& model, Index source,
         model.after(source, length + 1, tokens.empty() ? options.bos : tokens.back());
     for (TokenId token = 0; token < vocabulary; ++token) {
       const double sum = log_probability + next[token];
-      if (token == options.eos) {
+      if (std::ranges::count(options.eos_token_ids, token) > 0) {
         found.push_back({tokens, sum, score(sum, length + 1), true});
       } else {
         TokenIds longer = tokens;
@@ -100,7 +100,7 @@ TokenIds greedy(const MarkovModel& model, Index source, const BeamSearchOptions&
   while (static_cast<Index>(tokens.size()) < options.max_len) {
     const double* next = model.after(source, static_cast<Index>(tokens.size()) + 1, last);
     last = static_cast<TokenId>(std::max_element(next, next + vocabulary) - next);
-    if (last == options.eos) break;
+    if (std::ranges::count(options.eos_token_ids, last) > 0) break;
     tokens.push_back(last);
   }
   return tokens;
@@ -270,6 +270,20 @@ TEST_CASE("beam search: rounding may leave a probability just above 1", "[train]
   CHECK(beam_search(next, 1, {.max_len = 1}).size() == 1);
 }
 
+TEST_CASE("beam search: several tokens may finish a hypothesis", "[train]") {
+  const MarkovModel model(6, 17);
+  for (const TokenIds& ends : {TokenIds{}, TokenIds{3}, TokenIds{2, 4}, TokenIds{4, 9}}) {
+    const BeamSearchOptions options{
+        .beam_width = 625, .max_len = 4, .eos_token_ids = ends, .n_best = 7};
+    const auto found = beam_search<double>(model.function(), 6, options);
+    for (Index source = 0; source < 6; ++source) {
+      const auto expected = exhaustive(model, source, options);
+      for (std::size_t i = 0; i < 7; ++i)
+        check_same(found[static_cast<std::size_t>(source)][i], expected[i]);
+    }
+  }
+}
+
 TEST_CASE("beam search: no <eos> before the minimum length", "[train]") {
   const MarkovModel model(6, 14);
   for (const Index min_len : {0, 1, 3, 4}) {
@@ -295,7 +309,7 @@ TEST_CASE("beam search: no sequence of tokens is repeated", "[train]") {
     const auto repeats = [&](const Hypothesis& hypothesis) {
       TokenIds tokens = hypothesis.tokens;
       tokens.insert(tokens.begin(), options.bos);
-      if (hypothesis.finished) tokens.push_back(options.eos);
+      if (hypothesis.finished) tokens.push_back(Vocabulary::eos);
       for (auto a = tokens.begin(); tokens.end() - a > size; ++a)
         if (std::search(a + 1, tokens.end(), a, a + size) != tokens.end()) return true;
       return false;

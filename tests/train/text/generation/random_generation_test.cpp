@@ -185,7 +185,7 @@ class Session {
     const BeamSearchOptions options{.beam_width = a_.integer(),
                                     .max_len = a_.below(8) - 1,
                                     .bos = static_cast<TokenId>(a_.below(9) - 1),
-                                    .eos = static_cast<TokenId>(a_.below(9) - 1),
+                                    .eos_token_ids = {static_cast<TokenId>(a_.below(9) - 1)},
                                     .length_penalty = a_.number(),
                                     .n_best = a_.flag() ? 1 : a_.integer()};
     const auto next = [&](const Prefixes& prefixes) {
