@@ -4,6 +4,7 @@
 #include "autograd/kernels/arrays.hpp"
 #include "autograd/kernels/column_sums.hpp"
 #include "autograd/kernels/matrix_product.hpp"
+#include "autograd/kernels/transposed_copy.hpp"
 #include "autograd/ops/internal/activation_functions.hpp"
 
 namespace weft {
@@ -184,10 +185,9 @@ void run_forward(const Tape<T>& tape, Sequences<T, Cell>& sequences, const Tenso
                  const Tensor<T>& weight, const Tensor<T>& bias) {
   const Index time = sequences.time, size = sequences.size, width = Cell::gates * size;
   // Transposed once, as every step reads all of it.
-  Tensor<T> weight_transposed = tape.uninitialized({size, width});
-  for (Index j = 0; j < width; ++j)
-    for (Index i = 0; i < size; ++i)
-      weight_transposed.data()[i * width + j] = weight.data()[j * size + i];
+  const Index stride = (width + 3) / 4 * 4;
+  Tensor<T> weight_transposed = tape.uninitialized({size, stride});
+  copy_transposed(size, width, T{1}, weight.data(), size, weight_transposed.data(), stride);
 
   for_ranges_of_sequences(sequences.batch, sequences.cost(), [&](Index first, Index last) {
     // A sequence that has ended still takes part in the products, with zeros.
@@ -198,7 +198,7 @@ void run_forward(const Tape<T>& tape, Sequences<T, Cell>& sequences, const Tenso
     for (Index t = 0; t < longest; ++t) {
       matrix_product(sequences.precision, last - first, width, size, T{1},
                      {sequences.before(first, t), sequences.before_stride(t)},
-                     {weight_transposed.data(), width}, T{0},
+                     {weight_transposed.data(), stride}, T{0},
                      sequences.saved.data() + sequences.saved_offset(first, t),
                      sequences.saved_stride());
       for (Index b = first; b < last; ++b)

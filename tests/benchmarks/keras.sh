@@ -15,7 +15,7 @@ work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 programs=(weft)
 for backend in ${BACKENDS:-torch jax tensorflow}; do
-  if "$python" -c "import keras, $backend" 2>/dev/null; then
+  if KERAS_BACKEND=$backend "$python" -c "import keras, $backend" 2>/dev/null; then
     programs+=("$backend")
   else
     echo "$backend: not measured, $python has no modules keras and $backend"
@@ -30,7 +30,8 @@ for ((round = 0; round < rounds; ++round)); do
     else
       KERAS_BACKEND=$program OMP_NUM_THREADS=$threads TF_NUM_INTRAOP_THREADS=$threads \
         "$python" "$repository/tests/benchmarks/peers/keras_predict.py" \
-        "$model" "$length" "$vocabulary" "$seconds" 2>/dev/null
+        "$model" "$length" "$vocabulary" "$seconds" 2>"$work/errors" ||
+        fail "Keras on $program: $(tail -n 1 "$work/errors")"
     fi >>"$work/$program"
   done
 done
