@@ -22,7 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string model, loss;
+  ModelArgument model;
+  std::string loss;
   std::int64_t targets = 1, epochs = 10, batch = 32;
   double lr = 1e-3, validation = 0.1;
   examples::TrainingOptions training = {.out = "build/keras"};
@@ -63,12 +64,14 @@ int finetune(ProcessGroup& processes, int argc, char** argv) {
   line.option("validation", "fraction of the examples, at the end, for validation",
               options.validation, 0, 0.9);
   options.training.add_to(line, "the model, checkpoints, metrics and a report");
-  if (!parse_model(line, argc, argv, options.model, "DATA.csv", &files)) return 0;
+  if (!options.model.parse(line, argc, argv, "DATA.csv", &files)) return 0;
   options.training.note(line, processes);
 
   const fs::path out = options.training.out;
-  KerasModel<float> model = load_keras(options.model);
-  if (processes.is_root()) examples::check_outputs(out, {options.model, files.front()});
+  KerasModel<float> model = options.model.load();
+  std::vector<fs::path> inputs_of_run = options.model.files();
+  inputs_of_run.emplace_back(files.front());
+  if (processes.is_root()) examples::check_outputs(out, inputs_of_run);
   const std::string name = options.loss.empty() ? model.training_loss() : options.loss;
   const KerasLoss loss_of = loss_named(name);
   const std::vector<KerasInput> inputs = model.inputs();
@@ -100,7 +103,8 @@ int finetune(ProcessGroup& processes, int argc, char** argv) {
   if (held_out > 0) trainer.validate_on(validation.emplace(batches(rows - held_out, rows)));
   const TrainingResult result = trainer.run();
   if (!processes.is_root()) return result.exit_status;
-  const fs::path to = out / ("model" + fs::path(options.model).extension().string());
+  const fs::path extension = fs::path(options.model.files().back()).extension();
+  const fs::path to = out / ("model" + extension.string());
   save_keras(to, model);
   std::cout << examples::describe(result, out, "keras finetune") << '\n'
             << "saved " << to.string() << '\n';

@@ -2,9 +2,11 @@
 
 namespace weft::keras {
 
-bool parse_model(examples::CommandLine& line, int argc, char** argv, std::string& model,
-                 const std::string& names, std::vector<std::string>* others) {
+bool ModelArgument::parse(examples::CommandLine& line, int argc, char** argv,
+                          const std::string& names, std::vector<std::string>* others) {
   std::vector<std::string> arguments;
+  line.option("weights", "file of the weights, if MODEL is the JSON of model.to_json() in Keras 2",
+              weights);
   line.arguments(names.empty() ? "MODEL" : "MODEL " + names, arguments);
   if (!line.parse(argc, argv)) return false;
   const bool is_any = names.ends_with("...");
@@ -15,6 +17,16 @@ bool parse_model(examples::CommandLine& line, int argc, char** argv, std::string
   model = arguments.front();
   if (others) others->assign(arguments.begin() + 1, arguments.end());
   return true;
+}
+
+KerasModel<float> ModelArgument::load() const {
+  return weights.empty() ? load_keras(model) : load_keras(model, weights);
+}
+
+std::vector<std::filesystem::path> ModelArgument::files() const {
+  std::vector<std::filesystem::path> files{model};
+  if (!weights.empty()) files.emplace_back(weights);
+  return files;
 }
 
 }  // namespace weft::keras

@@ -61,7 +61,8 @@ fs::path output_path(const fs::path& path, std::size_t i) {
 }  // namespace
 
 int predict(int argc, char** argv) {
-  std::string path, out;
+  ModelArgument argument;
+  std::string out;
   std::int64_t batch = 32;
   std::vector<std::string> files;
   examples::CommandLine line(
@@ -71,18 +72,18 @@ int predict(int argc, char** argv) {
   line.option("out", "write the outputs to this .npy or .csv file; further outputs to NAME_1, …",
               out);
   line.option("batch", "number of examples per batch", batch, 1, 1 << 20);
-  if (!parse_model(line, argc, argv, path, "INPUT...", &files)) return 0;
+  if (!argument.parse(line, argc, argv, "INPUT...", &files)) return 0;
 
   const fs::path extension = fs::path(out).extension();
   if (!out.empty()) {
     if (extension != ".npy" && extension != ".csv")
       fail<ValueError>("option --out", "a name that ends in .npy or .csv", "'" + out + "'");
-    std::vector<fs::path> inputs(files.begin(), files.end());
-    inputs.emplace_back(path);
+    std::vector<fs::path> inputs = argument.files();
+    inputs.insert(inputs.end(), files.begin(), files.end());
     examples::make_directory(fs::absolute(out).parent_path());
     examples::check_replaceable(out, inputs);
   }
-  const KerasModel<float> model = load_keras(path);
+  const KerasModel<float> model = argument.load();
   const std::vector<KerasInput> expected = model.inputs();
   if (files.size() != expected.size())
     fail<ValueError>("inputs", str_cat(expected.size(), " files, one per input of the model"),

@@ -1,7 +1,6 @@
 #include <iostream>
 
 #include <weft/layers/summary.hpp>
-#include <weft/train/pretrained/keras/keras_files.hpp>
 #include "examples/common/command_line.hpp"
 #include "examples/keras/commands.hpp"
 #include "examples/keras/model_argument.hpp"
@@ -10,11 +9,11 @@ namespace weft::keras {
 
 int summary(int argc, char** argv) {
   bool parameters = false;
-  std::string path;
+  ModelArgument argument;
   examples::CommandLine line("keras summary", "Shows the layers of a Keras model.");
   line.flag("parameters", "also list all parameters", parameters);
-  if (!parse_model(line, argc, argv, path)) return 0;
-  const KerasModel<float> model = load_keras(path);
+  if (!argument.parse(line, argc, argv)) return 0;
+  const KerasModel<float> model = argument.load();
   std::cout << model << "\n";
   for (const KerasInput& input : model.inputs()) {
     std::cout << "input " << input.name << " [batch";

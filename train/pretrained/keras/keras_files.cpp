@@ -8,6 +8,7 @@
 #include "weft/autograd/error.hpp"
 #include "weft/train/files/hdf5/hdf5_file.hpp"
 #include "weft/train/files/hdf5/hdf5_writer.hpp"
+#include "weft/train/files/utf8.hpp"
 #include "train/files/internal/file_descriptor.hpp"
 #include "train/files/internal/json.hpp"
 #include "train/files/internal/json_entries.hpp"
@@ -58,7 +59,7 @@ constexpr const char* weights_group = "/model_weights";
 // Returns the weights of a whole model and the names that a file has for them.
 template <class T>
 std::vector<Slot<T>> hdf5_slots(KerasLayer<T>& root, const KerasStorage& storage,
-                                const fs::path& path) {
+                                const std::string& group, const fs::path& path) {
   std::map<std::string, const std::vector<std::string>*> stored;
   for (const auto& [layer, names] : storage.layers) stored.emplace(layer, &names);
   std::vector<Slot<T>> all;
@@ -73,7 +74,7 @@ std::vector<Slot<T>> hdf5_slots(KerasLayer<T>& root, const KerasStorage& storage
                    str_cat(slots.size(), " weights of ", layer.class_name, " '", layer.name, "'"),
                    str_cat(count));
     for (std::size_t i = 0; i < count; ++i) {
-      slots[i].dataset = str_cat(weights_group, "/", layer.name, "/", (*found->second)[i]);
+      slots[i].dataset = str_cat(group, "/", layer.name, "/", (*found->second)[i]);
       all.push_back(std::move(slots[i]));
     }
     if (found != stored.end()) stored.erase(found);
@@ -241,6 +242,14 @@ KerasVersion version_of(const KerasStorage& storage, const fs::path& path) {
   return {version[0] - '0', minor_number};
 }
 
+// Reads the names of the layers in a group and of their weights.
+void read_layers(const Hdf5File& file, const std::string& group, KerasStorage& storage) {
+  for (std::string& layer : read_names(file, group.empty() ? "/" : group, "layer_names")) {
+    std::vector<std::string> names = read_names(file, str_cat(group, "/", layer), "weight_names");
+    storage.layers.emplace_back(std::move(layer), std::move(names));
+  }
+}
+
 KerasStorage read_storage(const Hdf5File& file) {
   KerasStorage storage;
   if (!file.has_attribute("/", "model_config"))
@@ -248,11 +257,24 @@ KerasStorage read_storage(const Hdf5File& file) {
                  "a file without the attribute model_config");
   for (const char* name : {"model_config", "keras_version", "backend", "training_config"})
     if (file.has_attribute("/", name)) storage.texts[name] = file.attribute<std::string>("/", name);
-  for (std::string& layer : read_names(file, weights_group, "layer_names")) {
-    std::vector<std::string> names =
-        read_names(file, str_cat(weights_group, "/", layer), "weight_names");
-    storage.layers.emplace_back(std::move(layer), std::move(names));
-  }
+  read_layers(file, weights_group, storage);
+  return storage;
+}
+
+// Reads the architecture written by model.to_json() in Keras 2.
+KerasStorage read_architecture(const fs::path& path) {
+  const nlohmann::json file = parse_json(read_text(path), path);
+  KerasStorage storage;
+  for (const char* name : {"keras_version", "backend"})
+    if (const auto text = entry_or<std::string>(file, name, ""); !text.empty())
+      storage.texts[name] = text;
+  if (version_of(storage, path).major_number != 2)
+    fail_on_file(path, "the JSON of a model of Keras 2; Keras 3 saves whole models in .keras files",
+                 "keras_version " + storage.texts["keras_version"]);
+  storage.texts["model_config"] = nlohmann::json{
+      {"class_name", entry(file, "class_name")},
+      {"config",
+       entry(file, "config")}}.dump();
   return storage;
 }
 
@@ -271,39 +293,64 @@ bool is_archive(const fs::path& path) {
 }
 
 template <class T>
-KerasModelState<T> load_state(const fs::path& path) {
-  KerasStorage storage;
-  std::optional<Hdf5File> file;
-  if (is_archive(path)) {
-    storage = {.is_archive = true, .texts = read_zip(path)};
-    file = take_weights(storage, path);
-  } else {
-    file = Hdf5File(path);
-    storage = read_storage(*file);
-  }
-  const KerasVersion version = version_of(storage, path);
+KerasModelState<T> new_state(KerasStorage storage, const fs::path& path) {
   const std::string& config = storage.is_archive
                                   ? required_member(storage.texts, "config.json", path)
                                   : storage.texts.at("model_config");
-  KerasLayer<T> root = make_keras_layer<T>(parse_json(config, path), version);
+  KerasLayer<T> root = make_keras_layer<T>(parse_json(config, path), version_of(storage, path));
   if (!is_model(root.class_name))
     fail<ValueError>("configuration", "a Sequential or functional model", root.class_name);
-  load_slots(*file,
-             storage.is_archive ? archive_slots(root, *file) : hdf5_slots(root, storage, path));
   return {std::move(root), std::move(storage)};
+}
+
+template <class T>
+KerasModelState<T> load_state(const fs::path& path) {
+  if (is_archive(path)) {
+    KerasStorage storage{.is_archive = true, .texts = read_zip(path)};
+    const Hdf5File file = take_weights(storage, path);
+    KerasModelState<T> state = new_state<T>(std::move(storage), path);
+    load_slots(file, archive_slots(state.root, file));
+    return state;
+  }
+  const Hdf5File file(path);
+  KerasModelState<T> state = new_state<T>(read_storage(file), path);
+  load_slots(file, hdf5_slots(state.root, state.storage, weights_group, path));
+  return state;
+}
+
+template <class T>
+KerasModelState<T> load_state(const fs::path& architecture, const fs::path& weights) {
+  KerasModelState<T> state = new_state<T>(read_architecture(architecture), architecture);
+  const Hdf5File file(weights);
+  const std::string group = file.has_attribute("/", "layer_names") ? "" : weights_group;
+  read_layers(file, group, state.storage);
+  load_slots(file, hdf5_slots(state.root, state.storage, group, weights));
+  return state;
+}
+
+// Calls `load`, whose errors then name the file.
+template <class Load>
+auto named_errors(const fs::path& path, const Load& load) {
+  try {
+    return load();
+  } catch (const ValueError& error) {
+    throw FileError(str_cat(quoted(path), ": ", error.what()));
+  } catch (const ShapeError& error) {
+    throw FileError(str_cat(quoted(path), ": ", error.what()));
+  }
 }
 
 }  // namespace
 
 template <class T>
 KerasModel<T> load_keras(const fs::path& path) {
-  try {
-    return KerasModel<T>(load_state<T>(path));
-  } catch (const ValueError& error) {
-    throw FileError(str_cat(quoted(path), ": ", error.what()));
-  } catch (const ShapeError& error) {
-    throw FileError(str_cat(quoted(path), ": ", error.what()));
-  }
+  return named_errors(path, [&] { return KerasModel<T>(load_state<T>(path)); });
+}
+
+template <class T>
+KerasModel<T> load_keras(const fs::path& architecture, const fs::path& weights) {
+  return named_errors(architecture,
+                      [&] { return KerasModel<T>(load_state<T>(architecture, weights)); });
 }
 
 template <class T>
@@ -337,7 +384,7 @@ void save_keras(const fs::path& path, const KerasModel<T>& model) {
   for (const char* text : {"keras_version", "backend"})
     if (const auto found = storage.texts.find(text); found != storage.texts.end())
       writer.attribute(weights_group, text, found->second);
-  save_slots(writer, hdf5_slots(state.root, storage, path));
+  save_slots(writer, hdf5_slots(state.root, storage, weights_group, path));
   for (const auto& [layer, names] : storage.layers) {
     const std::string group = str_cat(weights_group, "/", layer);
     if (names.empty()) writer.group(group);
@@ -348,6 +395,8 @@ void save_keras(const fs::path& path, const KerasModel<T>& model) {
 
 template KerasModel<float> load_keras(const fs::path&);
 template KerasModel<double> load_keras(const fs::path&);
+template KerasModel<float> load_keras(const fs::path&, const fs::path&);
+template KerasModel<double> load_keras(const fs::path&, const fs::path&);
 template void save_keras(const fs::path&, const KerasModel<float>&);
 template void save_keras(const fs::path&, const KerasModel<double>&);
 

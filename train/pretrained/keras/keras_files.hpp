@@ -19,12 +19,21 @@ namespace weft {
 //
 // Throws FileError, naming the file, the layer and its class, for a layer or an option that is not
 // supported, such as a constraint; for weights that do not match the layers; for a file that
-// contains only weights (load_weights reads it into a model of one's own); and for damaged files.
+// contains only weights (see the function below, or load_weights for a model of one's own); and for
+// damaged files.
 //   KerasModel model = load_keras("model.h5");
 //   Tape tape = Tape<>::inference();
 //   Var y = model(tape.constant(X));  // equal to Keras's model.predict(x)
 template <class T = float>
 WEFT_API KerasModel<T> load_keras(const std::filesystem::path& path);
+
+// Opens a model of Keras 2 whose layers were saved with model.to_json() and whose weights were
+// saved with model.save_weights("weights.h5") or model.save("model.h5"). Throws the same
+// exceptions.
+//   KerasModel model = load_keras("model.json", "weights.h5");
+template <class T = float>
+WEFT_API KerasModel<T> load_keras(const std::filesystem::path& architecture,
+                                  const std::filesystem::path& weights);
 
 // Saves a model in the form of the file from which it was loaded, which Keras opens: a name that
 // ends with ".keras" for an archive, ".h5" or ".hdf5" for a whole model in HDF5 format. A name that
