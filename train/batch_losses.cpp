@@ -1,5 +1,6 @@
 #include "weft/train/batch_losses.hpp"
 
+#include "weft/layers/summary.hpp"
 #include "autograd/internal/checks.hpp"
 
 namespace weft {
@@ -17,6 +18,20 @@ double loss_weight(const std::optional<double>& given, const Tape<T>& tape, Inde
   return counts.empty() ? static_cast<double>(labels) : counts[0];
 }
 
+template <class T>
+PartLimits part_limits(Index parts, const Module<T>& model) {
+  constexpr Index most_parts = 16, bytes_of_gradients = Index{1} << 26;
+  // Positions times parameters: forward and backward of a part take some tenths of a millisecond.
+  constexpr Index min_size = Index{1} << 22;
+  if (parts > 0) return parts;
+  if (!named_running_buffers(model).empty()) return 1;
+  const Index parameters = std::max<Index>(count_parameters(model), 1);
+  const Index most = bytes_of_gradients / static_cast<Index>(sizeof(T)) / parameters;
+  return {std::clamp<Index>(most, 1, most_parts), (min_size - 1) / parameters + 1};
+}
+
+template PartLimits part_limits(Index, const Module<float>&);
+template PartLimits part_limits(Index, const Module<double>&);
 template double loss_weight(const std::optional<double>&, const Tape<float>&, Index);
 template double loss_weight(const std::optional<double>&, const Tape<double>&, Index);
 

@@ -11,6 +11,7 @@
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/tape.hpp"
+#include "weft/layers/module.hpp"
 #include "weft/train/data/data_source.hpp"
 
 namespace weft {
@@ -43,6 +44,24 @@ using LossFunction = std::function<WeightedLoss<T>(Tape<T>& tape, const B& batch
 template <class T>
 WEFT_API double loss_weight(const std::optional<double>& given, const Tape<T>& tape, Index labels);
 
+// Limits of the number of parts that a batch is computed in. Each part has at least one example.
+struct PartLimits {
+  // Converts from a number of parts, ≥ 1.
+  PartLimits(Index most_parts = 1, Index min_part_positions = 0)
+      : most(most_parts), min_positions(min_part_positions) {}
+  // Returns the number of parts for a batch.
+  Index parts(Index examples, Index positions) const {
+    const Index large_enough = min_positions > 0 ? positions / min_positions : most;
+    return std::max<Index>(1, std::min({most, examples, large_enough}));
+  }
+  Index most;           // maximum number of parts
+  Index min_positions;  // minimum number of positions per part if there are several
+};
+
+// Returns the limits for TrainerOptions::parts, `parts`.
+template <class T>
+WEFT_API PartLimits part_limits(Index parts, const Module<T>& model);
+
 // A loaded batch.
 template <class T>
 struct LoadedBatch {
@@ -56,8 +75,8 @@ struct LoadedBatch {
 template <class T>
 struct BatchLosses {
   std::function<Index()> num_batches;  // returns the number of batches per epoch
-  // Loads a batch of an epoch, to be computed in at most `most_parts` parts.
-  std::function<LoadedBatch<T>(std::int64_t epoch, Index position, Index most_parts)> load;
+  // Loads a batch of an epoch, to be computed in as many parts as `limits` allow.
+  std::function<LoadedBatch<T>(std::int64_t epoch, Index position, const PartLimits& limits)> load;
   std::uint64_t fingerprint = 0;  // DataSource::fingerprint
   const char* unit = "labels";    // label_unit of the batch type
 };
@@ -73,11 +92,11 @@ void check_parts(const char* what, Index parts) {
 template <class T, class B>
 BatchLosses<T> batch_losses(DataSource<B>& source, LossFunction<T, B> loss) {
   const auto load = [&source, loss = std::move(loss)](std::int64_t epoch, Index position,
-                                                      Index most_parts) {
+                                                      const PartLimits& limits) {
     const auto batch = std::make_shared<const B>(source.batch(epoch, position));
     LoadedBatch<T> loaded{.labels = labels_of(*batch)};
     if constexpr (has_parts<B>)
-      if (most_parts > 1) loaded.parts = std::clamp<Index>(num_examples(*batch), 1, most_parts);
+      if (limits.most > 1) loaded.parts = limits.parts(num_examples(*batch), positions_of(*batch));
     loaded.loss = [batch, loss, parts = loaded.parts](Tape<T>& tape, Index part) {
       const auto weighted_loss = [&](const B& examples) {
         const Index labels = labels_of(examples);

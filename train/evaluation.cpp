@@ -12,7 +12,9 @@ namespace weft {
 namespace {
 
 template <class T>
-double mean_of_batches(const BatchLosses<T>& losses, Index parts, ProcessGroup& processes) {
+double mean_of_batches(const BatchLosses<T>& losses, const PartLimits& limits,
+                       ProcessGroup& processes) {
+  const Index parts = limits.most;
   check_positive("mean over batches: parts", parts);
   // For each batch, the weights of its parts, then the products of values and weights. Both are 0
   // for missing parts and for batches computed by other processes, so that they do not affect sums.
@@ -20,7 +22,7 @@ double mean_of_batches(const BatchLosses<T>& losses, Index parts, ProcessGroup& 
   std::vector<double> results(static_cast<std::size_t>(batches * width));
   std::deque<Tape<T>> tapes;
   for (Index position = processes.rank(); position < batches; position += processes.size()) {
-    const LoadedBatch<T> batch = losses.load(0, position, parts);
+    const LoadedBatch<T> batch = losses.load(0, position, limits);
     while (std::ssize(tapes) < batch.parts) tapes.emplace_back(TapeOptions{.recording = false});
     double* const weights = results.data() + position * width;
     double* const weighted_values = weights + parts;
@@ -48,14 +50,14 @@ double mean_of_batches(const BatchLosses<T>& losses, Index parts, ProcessGroup& 
 }  // namespace
 
 template <class T>
-double mean_over(const BatchLosses<T>& losses, Index parts, ProcessGroup* processes) {
+double mean_over(const BatchLosses<T>& losses, const PartLimits& parts, ProcessGroup* processes) {
   ProcessGroup& group = ProcessGroup::or_self(processes);
   double mean = 0.0;
   group.run_collectively([&] { mean = mean_of_batches(losses, parts, group); });
   return mean;
 }
 
-template double mean_over(const BatchLosses<float>&, Index, ProcessGroup*);
-template double mean_over(const BatchLosses<double>&, Index, ProcessGroup*);
+template double mean_over(const BatchLosses<float>&, const PartLimits&, ProcessGroup*);
+template double mean_over(const BatchLosses<double>&, const PartLimits&, ProcessGroup*);
 
 }  // namespace weft

@@ -11,12 +11,12 @@
 
 namespace weft {
 
-// Returns the mean loss over all labels of the batches of epoch 0. Each batch is computed in at
-// most `parts` parts, which run in parallel; the result does not depend on the number of threads.
+// Returns the mean loss over all labels of the batches of epoch 0. The parts of a batch run in
+// parallel; the result does not depend on the number of threads.
 // With `processes`, every process must make this call; they share the batches and return the same
 // result, or all throw if one fails. Throws ValueError if there are no labels.
 template <class T>
-WEFT_API double mean_over(const BatchLosses<T>& losses, Index parts,
+WEFT_API double mean_over(const BatchLosses<T>& losses, const PartLimits& parts,
                           ProcessGroup* processes = nullptr);
 
 // Returns the mean loss over all labels of the batches of epoch 0, computed in evaluation mode
@@ -29,9 +29,9 @@ WEFT_API double mean_over(const BatchLosses<T>& losses, Index parts,
 // batches of this type cannot be split.
 template <class T = float, class B>
 double mean_loss(DataSource<B>& source, const std::type_identity_t<LossFunction<T, B>>& loss,
-                 Index parts = 1, ProcessGroup* processes = nullptr) {
+                 const PartLimits& parts = 1, ProcessGroup* processes = nullptr) {
   if (!loss) fail<ValueError>("mean loss: loss", "a function", "none");
-  check_parts<B>("mean loss: parts", parts);
+  check_parts<B>("mean loss: parts", parts.most);
   return mean_over(batch_losses<T, B>(source, loss), parts, processes);
 }
 
@@ -47,7 +47,7 @@ using MetricFunction = std::function<MetricValue(Tape<T>& tape, const B& batch)>
 //   });
 template <class T = float, class B>
 double mean_metric(DataSource<B>& source, const std::type_identity_t<MetricFunction<T, B>>& metric,
-                   Index parts = 1, ProcessGroup* processes = nullptr) {
+                   const PartLimits& parts = 1, ProcessGroup* processes = nullptr) {
   if (!metric) fail<ValueError>("mean metric: metric", "a function", "none");
   return mean_loss<T, B>(
       source,

@@ -254,11 +254,11 @@ class TrainingLoop<T>::Run {
     const Index count = std::min(most_batches, (all + share - 1) / share);
     BatchLosses<T> some = trainer_.losses_;
     some.num_batches = [count] { return count; };
-    some.load = [&](std::int64_t, Index position, Index parts) {
-      return trainer_.losses_.load(progress_.epoch, position * all / count, parts);
+    some.load = [&](std::int64_t, Index position, const PartLimits& limits) {
+      return trainer_.losses_.load(progress_.epoch, position * all / count, limits);
     };
     try {
-      return mean_over(some, options_.parts, options_.processes);
+      return mean_over(some, part_limits(options_.parts, trainer_.model_), options_.processes);
     } catch (const ValueError&) {
       // The batches have no labels.
       return std::numeric_limits<double>::quiet_NaN();
@@ -426,9 +426,9 @@ template <class T>
 TrainingLoop<T>::TrainingLoop(Module<T>& model, Optimizer<T>& optimizer, BatchLosses<T> losses,
                               TrainerOptions options)
     : model_(model),
+      options_(std::move(options)),
       optimizer_(optimizer),
       losses_(std::move(losses)),
-      options_(std::move(options)),
       progress_({options_.seed, losses_.fingerprint}, options_.plateau.has_value()) {
   check_options(options_);
 }

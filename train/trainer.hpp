@@ -52,12 +52,17 @@ struct TrainerOptions {
   std::int64_t max_steps = 0;
   // Batches per update. Their gradients are accumulated, as if they were one large batch.
   Index gradient_accumulation_steps = 1;
-  // The number of parts, from 1 to 4096, that each batch is split into by its `part_of`. Parts run
-  // in parallel, and their gradients are added in order; threads without a part help with the
-  // operations of others. With 1, only operations are parallelized, which is faster for large
-  // models. The number of parts affects rounding and dropout masks; that of threads does not. Must
-  // be 1 for models with running averages, such as BatchNorm's.
-  Index parts = 1;
+  // The maximum number of parts, up to 4096, that each batch is split into by its `part_of`. Parts
+  // run in parallel, so the loss function is called from several threads at once, and their
+  // gradients are added in order; threads without a part help with the operations of others. With
+  // 1, only operations are parallelized, which is faster for large models; it is required for
+  // models with running averages, such as BatchNorm's, and for losses that compare the examples of
+  // a batch with each other. 0 chooses by the sizes of the batch and the model: at most 16 parts,
+  // each with positions · parameters ≥ 2²² (see positions_of), and fewer if one copy of all
+  // parameters for each part takes more than 64 MiB; 1 for batches that cannot be split and for
+  // models with running averages. The number of parts affects rounding and dropout masks; that of
+  // threads does not.
+  Index parts = 0;
   // The maximum norm of all gradients together; gradients with a larger norm are scaled down to it.
   double clip_norm = std::numeric_limits<double>::infinity();
   // Determines the learning rate. If not set, the optimizer's learning rate is used.
@@ -200,14 +205,15 @@ class WEFT_API TrainingLoop {
   TrainingLoop(Module<T>& model, Optimizer<T>& optimizer, BatchLosses<T> losses,
                TrainerOptions options);
 
+  Module<T>& model_;
+  TrainerOptions options_;
+
  private:
   class Run;
   void register_for_checkpointing(const NamedState<T>& state);
 
-  Module<T>& model_;
   Optimizer<T>& optimizer_;
   BatchLosses<T> losses_;
-  TrainerOptions options_;
   std::optional<Validation> validation_;
   TrainingProgress<T> progress_;
   NamedStates<T> also_saved_;
@@ -248,12 +254,10 @@ class Trainer : public TrainingLoop<T> {
   // `parts` > 1 if batches of this type cannot be split.
   Trainer(Module<T>& model, Optimizer<T>& optimizer, DataSource<B>& source,
           std::type_identity_t<LossFunction<T, B>> loss, TrainerOptions options = {})
-      : TrainingLoop<T>(model, optimizer, batch_losses<T, B>(source, loss), options),
-        loss_(std::move(loss)),
-        parts_(options.parts),
-        processes_(options.processes) {
+      : TrainingLoop<T>(model, optimizer, batch_losses<T, B>(source, loss),
+                        with_parts(std::move(options))),
+        loss_(std::move(loss)) {
     if (!loss_) fail<ValueError>("trainer: loss", "a function", "none");
-    check_parts<B>("trainer: parts", parts_);
   }
 
   // Validates on `source`, which must outlive the trainer: with the trainer's loss (column
@@ -266,8 +270,9 @@ class Trainer : public TrainingLoop<T> {
       if (!metric.function) fail<ValueError>("metric " + metric.name, "a function", "none");
       columns.push_back(metric.name);
     }
-    auto run = [&source, loss = loss_, parts = parts_, processes = processes_,
-                metrics = std::move(metrics)] {
+    auto run = [&source, loss = loss_, &model = this->model_, number = this->options_.parts,
+                processes = this->options_.processes, metrics = std::move(metrics)] {
+      const PartLimits parts = part_limits(number, model);
       std::vector<double> values{mean_loss<T, B>(source, loss, parts, processes)};
       for (const Metric<T, B>& metric : metrics)
         values.push_back(mean_metric<T, B>(source, metric.function, parts, processes));
@@ -278,9 +283,13 @@ class Trainer : public TrainingLoop<T> {
   }
 
  private:
+  static TrainerOptions with_parts(TrainerOptions options) {
+    check_parts<B>("trainer: parts", options.parts);
+    if (!has_parts<B>) options.parts = 1;
+    return options;
+  }
+
   LossFunction<T, B> loss_;
-  Index parts_;
-  ProcessGroup* processes_;
 };
 
 extern template class TrainingLoop<float>;

@@ -74,7 +74,6 @@ Configuration gpt2() {
   configuration.bias = true;
   configuration.vocabulary = 50257;
   configuration.batch = 1;
-  configuration.parts = 1;
   configuration.accumulation = 8;
   configuration.lr = 6e-4;
   configuration.final_lr = 6e-5;

@@ -45,7 +45,7 @@ class Configuration final : public Stateful<float>, public examples::Optimizatio
   std::int64_t steps = 2000;
   std::int64_t batch = 12;
   std::int64_t accumulation = 1;
-  std::int64_t parts = 4;
+  std::int64_t parts = 0;
   double label_smoothing = 0.0;
   double clip_norm = 1.0;
   double average = 0.0;
@@ -117,9 +117,9 @@ class Configuration final : public Stateful<float>, public examples::Optimizatio
     visit("accumulation", "number of batches per step, whose gradients are accumulated",
           self.accumulation, 1, 1'000'000);
     visit("parts",
-          "number of parts of a batch to compute in parallel; 1: parallelize each operation "
-          "instead, for large models",
-          self.parts, 1, 1024);
+          "number of parts of a batch to compute in parallel; 1: parallelize only the operations; "
+          "0: choose by the sizes of the batch and the model",
+          self.parts, 0, 1024);
     Optimization::for_each_setting(self, visit);
     visit("label-smoothing", "label smoothing: target probability spread evenly over all tokens",
           self.label_smoothing, 0.0, 0.999999);

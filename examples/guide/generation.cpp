@@ -26,7 +26,6 @@ int main() {
         return cross_entropy(model(tape, batch.inputs), batch.targets);
       },
       {.epochs = 80,
-       .parts = 4,
        .schedule = warmup_cosine_schedule({.peak = 1e-2, .warmup_steps = 20, .total_steps = 240})})
       .run();
 

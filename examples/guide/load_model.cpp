@@ -27,7 +27,6 @@ int main(int argc, char** argv) {
         return model.loss(tape, batch.inputs, batch.targets);
       },
       {.epochs = 80,
-       .parts = 4,
        .schedule = warmup_cosine_schedule({.peak = 1e-2, .warmup_steps = 20, .total_steps = 240}),
        .folder = folder});
   trainer.register_for_checkpointing("tokenizer", letters);

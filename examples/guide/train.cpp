@@ -37,7 +37,6 @@ int main(int argc, char** argv) try {
   Trainer trainer(
       model, optimizer, training, loss,
       {.epochs = epochs,
-       .parts = 4,
        .clip_norm = 1.0,
        .schedule = warmup_cosine_schedule({.peak = 1e-2, .warmup_steps = 20, .total_steps = 200}),
        .folder = folder,

@@ -68,7 +68,10 @@ class Configuration final : public Stateful<float>, public examples::Optimizatio
     visit("dropout", "dropout probability", self.dropout, 0.0, 0.999999);
     visit("epochs", "number of training epochs", self.epochs, 1, max_count);
     visit("batch", "number of pronunciations per batch", self.batch, 1, max_count);
-    visit("parts", "number of parts of a batch to compute in parallel", self.parts, 1, 1024);
+    visit("parts",
+          "number of parts of a batch to compute in parallel; 0: choose by the sizes of the batch "
+          "and the model",
+          self.parts, 0, 1024);
     Optimization::for_each_setting(self, visit);
     visit("label-smoothing", "label smoothing: target probability spread evenly over all phones",
           self.label_smoothing, 0.0, 0.999999);

@@ -24,7 +24,7 @@ std::string text_of(const Phones& phones) {
 // Validates the loss on all entries, and the word error rate, which takes longer, on the first
 // 1000.
 Validation make_validation(const Pronouncer<float>& model, const Language& language,
-                           const std::vector<Entry>& entries, Index parts,
+                           const std::vector<Entry>& entries, const PartLimits& parts,
                            ProcessGroup* processes) {
   auto batches =
       std::make_shared<PairBatches>(language.pairs(entries), BatchOptions{.batch_size = 256});
@@ -98,8 +98,8 @@ TrainingResult train_model(Pronouncer<float>& model, Configuration& configuratio
   options.schedule = configuration.make_schedule(steps);
   options.settings_in_use = {{"warmup", str_cat(configuration.warmup_steps(steps))}};
   options.seed = seed;
-  Validation validation =
-      make_validation(model, language, dataset.validation, options.parts, options.processes);
+  Validation validation = make_validation(model, language, dataset.validation,
+                                          part_limits(options.parts, model), options.processes);
   Trainer trainer(
       model, *optimizer, batches,
       [&](Tape<float>& tape, const PairBatch& batch) {

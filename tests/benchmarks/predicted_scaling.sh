@@ -6,11 +6,11 @@
 #
 # The prediction assigns each range of a loop to the first free thread. Code outside of parallel loops
 # does not become faster. The prediction is an upper bound, because it assumes that caches and memory
-# bandwidth grow with the number of threads. "W1/16" is W1 in 16 parts (TrainerOptions::parts) instead of
-# 2. Run it on an otherwise idle machine.
-#   ROUNDS=5 SECONDS_EACH=2 WORKLOADS="W1 W1/16 W2 W2/12 W3 W4 W5 W5/16 LoRA generation"
+# bandwidth grow with the number of threads. "W1/16" is W1 in 16 parts instead of the default number (see
+# TrainerOptions::parts). Run it on an otherwise idle machine.
+#   ROUNDS=5 SECONDS_EACH=2 WORKLOADS="W1 W2 W3 W4 W5 LoRA generation"
 source "$(dirname -- "${BASH_SOURCE[0]}")/settings.sh"
-read -r -a workloads <<<"${WORKLOADS:-W1 W1/16 W2 W2/12 W3 W4 W5 W5/16 LoRA generation}"
+read -r -a workloads <<<"${WORKLOADS:-W1 W2 W3 W4 W5 LoRA generation}"
 
 install_packages "${build_packages[@]}" catch2 gnuplot-nox
 build_targets weft_benchmark

@@ -51,7 +51,7 @@ class Endless final : public DataSource<B> {
   DataSource<B>& source_;
 };
 
-// Calls run(model, source, loss, parts, tokens), with the usual number of parts.
+// Calls run(model, source, loss, tokens).
 template <class Run>
 void with_training(const std::string& workload, const Run& run) {
   Random random(1);
@@ -72,7 +72,7 @@ void with_training(const std::string& workload, const Run& run) {
         [&](Tape<float>& tape, const TensorBatch<TokenId>& examples) {
           return cross_entropy(model(tape, examples.inputs), examples.targets);
         };
-    run(model, windows, loss, is_small ? 2 : 1, static_cast<double>(context * batch));
+    run(model, windows, loss, static_cast<double>(context * batch));
   } else if (workload == "W5") {
     constexpr Index length = 8, batch = 128;
     pronounce::Configuration configuration = pronounce::Configuration::quick();
@@ -93,7 +93,7 @@ void with_training(const std::string& workload, const Run& run) {
     const LossFunction<float, PairBatch> loss = [&](Tape<float>& tape, const PairBatch& examples) {
       return batch_loss(model, tape, examples, {.label_smoothing = configuration.label_smoothing});
     };
-    run(model, batches, loss, 2, static_cast<double>(length * batch));
+    run(model, batches, loss, static_cast<double>(length * batch));
   } else {
     fail<ValueError>("workload", "W1, W3 or W5", workload);
   }
@@ -131,35 +131,34 @@ double median_of(std::vector<double> values) {
 TrainingRate measure_training(ProcessGroup& processes, const std::string& workload, Index parts,
                               double seconds) {
   TrainingRate rate;
-  with_training(
-      workload, [&](Module<float>& model, auto& source, const auto& loss, Index, double tokens) {
-        AdamW<float> optimizer(model, {.lr = 1e-3});
-        std::vector<double> times;
-        const std::int64_t bytes_before = processes.bytes_sent();
-        const auto start = Clock::now();
-        auto last = start;
-        Trainer(model, optimizer, source, loss,
-                {.epochs = 1'000'000'000,
-                 .parts = parts,
-                 .clip_norm = 1.0,
-                 .should_stop =
-                     [&] {
-                       times.push_back(seconds_since(last));
-                       last = Clock::now();
-                       return times.size() >= 7 && seconds_since(start) >= seconds;
-                     },
-                 .processes = &processes})
-            .run();
-        const double size = processes.size(), steps = static_cast<double>(times.size());
-        rate.bytes_sent = static_cast<double>(processes.bytes_sent() - bytes_before) / size / steps;
-        processes.all_reduce(std::span(&rate.bytes_sent, 1));
-        rate.least_bytes =
-            2.0 * (size - 1.0) / size * 4.0 * static_cast<double>(count_parameters(model));
-        // The first two steps warm up.
-        times.erase(times.begin(), times.begin() + 2);
-        rate.median_seconds = median_of(std::move(times));
-        rate.tokens = tokens;
-      });
+  with_training(workload, [&](Module<float>& model, auto& source, const auto& loss, double tokens) {
+    AdamW<float> optimizer(model, {.lr = 1e-3});
+    std::vector<double> times;
+    const std::int64_t bytes_before = processes.bytes_sent();
+    const auto start = Clock::now();
+    auto last = start;
+    Trainer(model, optimizer, source, loss,
+            {.epochs = 1'000'000'000,
+             .parts = parts,
+             .clip_norm = 1.0,
+             .should_stop =
+                 [&] {
+                   times.push_back(seconds_since(last));
+                   last = Clock::now();
+                   return times.size() >= 7 && seconds_since(start) >= seconds;
+                 },
+             .processes = &processes})
+        .run();
+    const double size = processes.size(), steps = static_cast<double>(times.size());
+    rate.bytes_sent = static_cast<double>(processes.bytes_sent() - bytes_before) / size / steps;
+    processes.all_reduce(std::span(&rate.bytes_sent, 1));
+    rate.least_bytes =
+        2.0 * (size - 1.0) / size * 4.0 * static_cast<double>(count_parameters(model));
+    // The first two steps warm up.
+    times.erase(times.begin(), times.begin() + 2);
+    rate.median_seconds = median_of(std::move(times));
+    rate.tokens = tokens;
+  });
   return rate;
 }
 
@@ -177,38 +176,36 @@ std::vector<TrainerCost> measure_costs(const std::string& workload, double secon
   std::atomic<bool> ends = false;
   const auto train = [&](std::size_t trainer) {
     set_thread_count(threads);
-    with_training(
-        workload, [&](Module<float>& model, auto& source, const auto& loss, Index parts, double) {
-          AdamW<float> optimizer(model, {.lr = 1e-3});
-          Endless endless(source);
-          const bool writes = names[trainer] == "report" || names[trainer] == "TensorBoard";
-          std::size_t steps = 0;
-          auto block_start = Clock::now();
-          // The first step of a turn is not measured: caches have what others left.
-          const auto after_step = [&] {
-            if (steps++ == 0) {
-              block_start = Clock::now();
-              return false;
-            }
-            const double elapsed = seconds_since(block_start);
-            if (elapsed < 0.05 && steps <= most_steps) return false;
-            blocks[trainer].push_back(elapsed / static_cast<double>(steps - 1));
-            steps = 0;
-            if (trainer + 1 == count)
-              ends = blocks[trainer].size() >= 5 && seconds_since(start) >= seconds;
-            turns.end_of(trainer);
-            turns.wait_for(trainer);
-            return ends.load();
-          };
-          Trainer(model, optimizer, endless, loss,
-                  {.parts = parts,
-                   .clip_norm = 1.0,
-                   .should_stop = after_step,
-                   .folder = writes ? folder / names[trainer] : std::filesystem::path(),
-                   .tensorboard = names[trainer] == "TensorBoard",
-                   .profile = names[trainer] == "profile"})
-              .run();
-        });
+    with_training(workload, [&](Module<float>& model, auto& source, const auto& loss, double) {
+      AdamW<float> optimizer(model, {.lr = 1e-3});
+      Endless endless(source);
+      const bool writes = names[trainer] == "report" || names[trainer] == "TensorBoard";
+      std::size_t steps = 0;
+      auto block_start = Clock::now();
+      // The first step of a turn is not measured: caches have what others left.
+      const auto after_step = [&] {
+        if (steps++ == 0) {
+          block_start = Clock::now();
+          return false;
+        }
+        const double elapsed = seconds_since(block_start);
+        if (elapsed < 0.05 && steps <= most_steps) return false;
+        blocks[trainer].push_back(elapsed / static_cast<double>(steps - 1));
+        steps = 0;
+        if (trainer + 1 == count)
+          ends = blocks[trainer].size() >= 5 && seconds_since(start) >= seconds;
+        turns.end_of(trainer);
+        turns.wait_for(trainer);
+        return ends.load();
+      };
+      Trainer(model, optimizer, endless, loss,
+              {.clip_norm = 1.0,
+               .should_stop = after_step,
+               .folder = writes ? folder / names[trainer] : std::filesystem::path(),
+               .tensorboard = names[trainer] == "TensorBoard",
+               .profile = names[trainer] == "profile"})
+          .run();
+    });
   };
   std::vector<std::thread> trainers;
   for (std::size_t i = 0; i < count; ++i)

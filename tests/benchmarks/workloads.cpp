@@ -55,9 +55,8 @@ void train(Profile* profile, Optimizer<float>& optimizer, const Pass& pass) {
 struct GptSize {
   GptOptions gpt;
   Index batch;
-  // Parts of the batch that are computed in parallel: 2 for models with short operations.
-  Index parts;
   Index lora_rank = 0;  // of the adapters that are trained alone; 0: all parameters are
+  Index parts = 0;      // see TrainerOptions::parts
 };
 
 Gpt<float> new_model(const GptSize& size, Random& random) {
@@ -77,12 +76,13 @@ Workload gpt_step(const GptSize& size, Precision precision, bool profiled) {
           model(new_model(gpt_size, random)),
           profile(profile_of(trained, is_profiled)),
           optimizer(trained, {.lr = 1e-3}),
-          pass(named_parameters(trained), gpt_size.parts,
+          pass(named_parameters(trained), parts,
                {.training = true, .precision = of_products, .observer = profile.get()}) {}
     GptSize size;
     Random random{1};
     Gpt<float> model;
     TrainableParameters<float> trained{model};
+    Index parts = part_limits(size.parts, model).parts(size.batch, size.batch* size.gpt.max_len);
     std::shared_ptr<Profile> profile;
     AdamW<float> optimizer;
     ParallelPass<float> pass;
@@ -90,8 +90,8 @@ Workload gpt_step(const GptSize& size, Precision precision, bool profiled) {
     std::uint32_t step = 0;
   };
   const auto state = std::make_shared<State>(size, precision, profiled);
-  const Index context = size.gpt.max_len, rows = size.batch / size.parts;
-  for (Index part = 0; part < size.parts; ++part) {
+  const Index context = size.gpt.max_len, rows = size.batch / state->parts;
+  for (Index part = 0; part < state->parts; ++part) {
     state->inputs.push_back(
         random_tokens({rows, context}, size.gpt.vocabulary_size, state->random));
     state->targets.push_back(
@@ -107,7 +107,7 @@ Workload gpt_step(const GptSize& size, Precision precision, bool profiled) {
               [state, tokens] {
                 train(state->profile.get(), state->optimizer, [&] {
                   state->pass.add_gradients(
-                      state->step++, state->size.parts, [&](Tape<float>& tape, Index part) {
+                      state->step++, state->parts, [&](Tape<float>& tape, Index part) {
                         const auto i = static_cast<std::size_t>(part);
                         return cross_entropy(state->model(tape, state->inputs[i]),
                                              state->targets[i], {.divisor = tokens});
@@ -124,7 +124,7 @@ Workload gpt_step(const GptSize& size, Precision precision, bool profiled) {
 }
 
 // The pronunciation model of `pronounce train`, on 128 words of 8 letters and 8 phones.
-Workload pronunciation_step(Index parts, Precision precision, bool profiled) {
+Workload pronunciation_step(Index most_parts, Precision precision, bool profiled) {
   constexpr Index batch_size = 128, length = 8;
   struct State {
     pronounce::Configuration configuration = pronounce::Configuration::quick();
@@ -149,6 +149,7 @@ Workload pronunciation_step(Index parts, Precision precision, bool profiled) {
   state->language = pronounce::Language::of(words);
   state->model = std::make_unique<pronounce::Pronouncer<float>>(state->configuration,
                                                                 state->language, state->random);
+  const Index parts = part_limits(most_parts, *state->model).parts(batch_size, batch_size * length);
   state->profile = profile_of(*state->model, profiled);
   state->optimizer = std::make_unique<AdamW<float>>(*state->model, AdamWOptions{.lr = 1e-3});
   state->pass = std::make_unique<ParallelPass<float>>(
@@ -312,9 +313,9 @@ Workload attention_step(const AttentionSize& size, Precision precision) {
                                                                      n(size.keys), n(size.width)))};
 }
 
-// The number that is written behind a workload's slash, `usual` without one.
-Index parts_of(const std::string& text, Index usual, Index batch) {
-  if (text.empty()) return usual;
+// The number that is written behind a workload's slash, 0 without one.
+Index parts_of(const std::string& text, Index batch) {
+  if (text.empty()) return 0;
   Index parts = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parts);
   if (error != std::errc() || end != text.data() + text.size() || parts < 1 || batch % parts != 0)
@@ -332,20 +333,20 @@ Workload make_workload(const std::string& name, Precision precision, bool profil
                       .num_heads = heads,
                       .num_blocks = layers};
   };
-  const std::map<std::string, GptSize> gpts = {{"W1", {gpt(30, 10, 2, 4, 32), 64, 2}},
-                                               {"W2", {gpt(65, 64, 4, 4, 128), 12, 2}},
-                                               {"W3", {gpt(65, 256, 6, 6, 384), 8, 1}},
-                                               {"W4", {gpt(50257, 64, 12, 12, 768), 4, 1}},
-                                               {"LoRA", {gpt(65, 256, 6, 6, 384), 8, 1, 8}}};
+  const std::map<std::string, GptSize> gpts = {{"W1", {gpt(30, 10, 2, 4, 32), 64}},
+                                               {"W2", {gpt(65, 64, 4, 4, 128), 12}},
+                                               {"W3", {gpt(65, 256, 6, 6, 384), 8}},
+                                               {"W4", {gpt(50257, 64, 12, 12, 768), 4}},
+                                               {"LoRA", {gpt(65, 256, 6, 6, 384), 8, 8}}};
   const std::size_t slash = name.find('/');
   const std::string model = name.substr(0, slash);
   const std::string parts_text = slash == name.npos ? "" : name.substr(slash + 1);
   if (const auto found = gpts.find(model); found != gpts.end()) {
     GptSize size = found->second;
-    size.parts = parts_of(parts_text, size.parts, size.batch);
+    size.parts = parts_of(parts_text, size.batch);
     return gpt_step(size, precision, profiled);
   }
-  if (model == "W5") return pronunciation_step(parts_of(parts_text, 2, 128), precision, profiled);
+  if (model == "W5") return pronunciation_step(parts_of(parts_text, 128), precision, profiled);
   if (profiled) fail<ValueError>("profile", "W1 … W5 or LoRA", name);
   if (name == "generation" && precision == Precision::full)
     return generation_step(gpts.at("W3").gpt);

@@ -284,7 +284,7 @@ TEST_CASE("trainer: the optimizer's settings of a resumed training count, and ch
   CHECK(contains(train_until(7, folder.path(), settings).output, "the optimizer was"));
   const Resumed clipped = train_until(8, folder.path(), settings, {.parts = 2, .clip_norm = 0.5});
   CHECK(contains(clipped.output, "the clip_norm was 'inf' and is now '0.5'"));
-  CHECK(contains(clipped.output, "the parts was '1' and is now '2'"));
+  CHECK(contains(clipped.output, "the parts was 'chosen by sizes' and is now '2'"));
   CHECK_FALSE(contains(clipped.output, "the optimizer was"));
 }
 

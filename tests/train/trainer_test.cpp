@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <fstream>
@@ -9,12 +10,15 @@
 #include <weft/autograd/ops/arithmetic.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
 #include <weft/layers/freeze.hpp>
+#include <weft/layers/linear.hpp>
+#include <weft/train/data/tensor_batch.hpp>
 #include <weft/train/optim/sgd.hpp>
 #include <weft/train/trainer.hpp>
 #include "autograd/internal/bf16_emulation.hpp"
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
+#include "tests/thread_count_guard.hpp"
 #include "tests/train/temporary_folder.hpp"
 #include "tests/train/toy_training.hpp"
 
@@ -102,7 +106,7 @@ TEST_CASE("trainer: every batch has its own random numbers and examples, accumul
       return toy.loss(tape, batch);
     };
     Trainer(toy.model, toy.optimizer, toy.batches, loss,
-            {.epochs = 2, .gradient_accumulation_steps = accumulation})
+            {.epochs = 2, .gradient_accumulation_steps = accumulation, .parts = 1})
         .run();
     CHECK(steps == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
     for (const std::int64_t epoch : {0, 1})
@@ -340,9 +344,9 @@ TEST_CASE("trainer: options outside their ranges throw", "[train]") {
   CHECK_THROWS_WITH(make({.epochs = -1}), "trainer: epochs: expected a number ≥ 0, got -1");
   CHECK_THROWS_AS(make({.max_steps = -1}), ValueError);
   CHECK_THROWS_AS(make({.gradient_accumulation_steps = 0}), ValueError);
-  for (const Index parts : {Index{0}, Index{4097}, std::numeric_limits<Index>::max()})
+  for (const Index parts : {Index{-1}, Index{4097}, std::numeric_limits<Index>::max()})
     CHECK(message_of<ValueError>([&] { make({.parts = parts}); }) ==
-          str_cat("trainer: parts: expected a value from 1 to 4096, got ", parts));
+          str_cat("trainer: parts: expected a value from 0 to 4096, got ", parts));
   CHECK_THROWS_AS(make({.clip_norm = 0.0}), ValueError);
   CHECK_THROWS_AS(make({.clip_norm = std::nan("")}), ValueError);
   CHECK_THROWS_WITH(make({.resume = true}),
@@ -418,6 +422,69 @@ TEST_CASE("trainer: parts of batches without a source are refused, naming the fi
   CHECK(
       message_of<ShapeError>([&] { run(2); }) ==
       "batch: source: expected tokens [batch, time], or [batch, 0] without sources, got shape [0]");
+}
+
+TEST_CASE("trainer: by default, the number of parts depends on the sizes alone", "[train]") {
+  // Linear layers of `size` by `size` parameters, and batches of `examples`.
+  const auto calls_of_loss = [](Index size, Index examples) {
+    Random random(1);
+    Linear<float> model({.in_features = size, .out_features = size, .bias = false}, random);
+    SGD<float> optimizer(model, {.lr = 0.1});
+    TensorBatches<float, float> batches(random.normal_tensor<float>({examples, size}),
+                                        random.normal_tensor<float>({examples, size}),
+                                        {.batch_size = examples});
+    std::atomic<Index> calls = 0;
+    Trainer trainer(model, optimizer, batches,
+                    [&](Tape<float>& tape, const TensorBatch<float, float>& batch) {
+                      ++calls;
+                      return mse_loss(model(tape.constant(batch.inputs)),
+                                      tape.constant(batch.targets));
+                    },
+                    {.max_steps = 1});
+    trainer.validate_on(batches);
+    trainer.run();
+    // The step, its validation and the loss on training data.
+    CHECK(calls % 3 == 0);
+    return calls / 3;
+  };
+  // With 512² parameters, 16 examples have 2²² = positions · parameters.
+  CHECK(calls_of_loss(512, 31) == 1);
+  CHECK(calls_of_loss(512, 32) == 2);
+  CHECK(calls_of_loss(512, 95) == 5);
+  CHECK(calls_of_loss(512, 1000) == 16);
+  // Copies of 1500² and of 3000² parameters: 7 and 1 take no more than 64 MiB.
+  CHECK(calls_of_loss(1500, 100) == 7);
+  CHECK(calls_of_loss(3000, 32) == 1);
+  CHECK(calls_of_loss(1500, 5) == 2);
+}
+
+TEST_CASE("trainer: parts chosen by default give the same bits on any number of threads",
+          "[train]") {
+  const auto trained_in = [](Index parts, int threads) {
+    const ThreadCountGuard guard(threads);
+    Random random(1);
+    Linear<float> model({.in_features = 512, .out_features = 512}, random);
+    SGD<float> optimizer(model, {.lr = 0.1});
+    TensorBatches<float, float> batches(random.normal_tensor<float>({100, 512}),
+                                        random.normal_tensor<float>({100, 512}),
+                                        {.batch_size = 50});
+    Trainer(model, optimizer, batches,
+            [&](Tape<float>& tape, const TensorBatch<float, float>& batch) {
+              const Var x = dropout(tape.constant(batch.inputs), 0.1);
+              return mse_loss(model(x), tape.constant(batch.targets));
+            },
+            {.epochs = 2, .parts = parts})
+        .run();
+    const auto values = model.weight.value().values();
+    return std::vector<float>(values.begin(), values.end());
+  };
+  const std::vector<float> alone = trained_in(0, 1);
+  for (const int threads : {2, 3, 5}) {
+    const bool is_same = trained_in(0, threads) == alone;
+    CHECK(is_same);
+  }
+  const bool has_parts = trained_in(1, 1) != alone;
+  CHECK(has_parts);
 }
 
 TEST_CASE("trainer: batches whose examples have no indices are split too", "[train]") {

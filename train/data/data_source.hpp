@@ -77,4 +77,14 @@ Index labels_of(const B& batch) {
     return 1;
 }
 
+// Returns the number of positions that a model computes for a batch: `Index num_positions(const
+// B&)` if that is declared, or else `labels_of`. The trainer estimates the work of a batch by it.
+template <class B>
+Index positions_of(const B& batch) {
+  if constexpr (requires { Index{num_positions(batch)}; })
+    return num_positions(batch);
+  else
+    return labels_of(batch);
+}
+
 }  // namespace weft

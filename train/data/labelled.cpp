@@ -34,6 +34,7 @@ Index num_examples(const LabelledBatch& batch) {
 }
 
 Index num_labels(const LabelledBatch& batch) { return num_counted(batch.labels); }
+Index num_positions(const LabelledBatch& batch) { return batch.sequences.tokens.size(); }
 
 LabelledBatch part_of(const LabelledBatch& batch, Index first, Index last) {
   num_examples(batch);

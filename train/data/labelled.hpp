@@ -23,6 +23,8 @@ struct LabelledBatch {
 WEFT_API Index num_examples(const LabelledBatch& batch);
 // Returns the number of labels that `cross_entropy` counts by default (see num_counted).
 WEFT_API Index num_labels(const LabelledBatch& batch);
+// Returns the number of tokens, with padding.
+WEFT_API Index num_positions(const LabelledBatch& batch);
 // Reports show sequences per second.
 template <>
 inline constexpr const char* label_unit<LabelledBatch> = "sequences";

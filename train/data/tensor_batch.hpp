@@ -40,6 +40,13 @@ Index num_labels(const TensorBatch<X, Y>& batch) {
   else
     return batch.targets.size();
 }
+// Returns the number of inputs: of token ids, or of vectors along the last axis.
+template <class X, class Y>
+Index num_positions(const TensorBatch<X, Y>& batch) {
+  const Shape& inputs = batch.inputs.shape();
+  if (std::is_same_v<X, TokenId> || inputs.rank() < 2) return batch.inputs.size();
+  return inputs.columns() == 0 ? 0 : batch.inputs.size() / inputs.columns();
+}
 // Reports show targets per second.
 template <class X, class Y>
 inline constexpr const char* label_unit<TensorBatch<X, Y>> = "targets";

@@ -23,9 +23,9 @@ TrainingObservers<T>::TrainingObservers(const TrainerOptions& options, const Mod
       &warnings_.emplace(watch.updates(), has_patience, measures_training, line_, report));
   if (profile) {
     const int processes = options.processes ? options.processes->size() : 1;
-    all_.push_back(&profile_.emplace(*profile, optimizer,
-                                     (options.parts + processes - 1) / processes, line_, report,
-                                     options.folder));
+    const Index parts = part_limits(options.parts, model).most;
+    all_.push_back(&profile_.emplace(*profile, optimizer, (parts + processes - 1) / processes,
+                                     line_, report, options.folder));
   }
   all_.push_back(&progress_);
 }

@@ -31,8 +31,8 @@ void check_options(const TrainerOptions& options) {
   check_at_least("trainer: gradient_accumulation_steps", options.gradient_accumulation_steps,
                  Index{1});
   constexpr Index most_parts = ParallelPass<float>::most_parts;
-  if (options.parts < 1 || options.parts > most_parts)
-    fail<ValueError>("trainer: parts", str_cat("a value from 1 to ", most_parts), options.parts);
+  if (options.parts < 0 || options.parts > most_parts)
+    fail<ValueError>("trainer: parts", str_cat("a value from 0 to ", most_parts), options.parts);
   check_at_least("trainer: save_every_steps", options.save_every_steps, std::int64_t{0});
   check_at_least("trainer: save_every_seconds", options.save_every_seconds, 0.0);
   check_at_least("trainer: keep_checkpoints", options.keep_checkpoints, std::int64_t{0});
@@ -61,7 +61,7 @@ Settings training_settings(const TrainerOptions& o, const std::string& optimizer
                     {"seed", str_cat(o.seed)},
                     {"epochs", str_cat(o.epochs)},
                     {"accumulation", str_cat(o.gradient_accumulation_steps)},
-                    {"parts", str_cat(o.parts)},
+                    {"parts", o.parts == 0 ? "chosen by sizes" : str_cat(o.parts)},
                     {"clip_norm", str_cat(o.clip_norm)},
                     {"precision", name_of("precision", o.precision, precision_names)}};
   if (o.max_steps > 0) settings.emplace_back("max_steps", str_cat(o.max_steps));

@@ -25,6 +25,7 @@ Update<T>::Update(Module<T>& model, Optimizer<T>& optimizer, const BatchLosses<T
       profile_(profile),
       processes_(ProcessGroup::or_self(options.processes)),
       parameters_(named_parameters(model)),
+      limits_(part_limits(options.parts, model)),
       pass_(new_pass(false)) {
   check_parameters();
   // Parts would update them at the same time, in any order.
@@ -37,12 +38,12 @@ Update<T>::Update(Module<T>& model, Optimizer<T>& optimizer, const BatchLosses<T
 template <class T>
 ParallelPass<T> Update<T>::new_pass(bool detect_anomaly) const {
   const int size = processes_.size();
-  if (options_.parts < size)
+  if (limits_.most < size)
     fail<ValueError>("trainer: parts",
-                     str_cat("at least one part for each of ", size, " processes"), options_.parts);
-  const PartRange own = parts_of_process(options_.parts, processes_.rank(), size);
+                     str_cat("at least one part for each of ", size, " processes"), limits_.most);
+  const PartRange own = parts_of_process(limits_.most, processes_.rank(), size);
   return {optimizer_.parameters(),
-          options_.parts,
+          limits_.most,
           {.training = true,
            .seed = options_.seed,
            .detect_anomaly = detect_anomaly,
@@ -157,16 +158,15 @@ void Update<T>::read_batches() {
   labels_ = 0;
   batches_.clear();
   for (Index i = 0; i < count; ++i) {
-    batches_.push_back(losses_.load(progress_.epoch, position + i, options_.parts));
+    batches_.push_back(losses_.load(progress_.epoch, position + i, limits_));
     labels_ += batches_.back().labels;
   }
-  weights_.assign(static_cast<std::size_t>(count * options_.parts), 0.0);
+  weights_.assign(static_cast<std::size_t>(count * limits_.most), 0.0);
 }
 
 template <class T>
 double& Update<T>::weight_of(std::size_t batch, Index part) {
-  return weights_[batch * static_cast<std::size_t>(options_.parts) +
-                  static_cast<std::size_t>(part)];
+  return weights_[batch * static_cast<std::size_t>(limits_.most) + static_cast<std::size_t>(part)];
 }
 
 // Runs forward and backward for the batches, until a loss is not finite. If `sends`, gradients are

@@ -68,6 +68,7 @@ class Update {
   Profile* profile_;  // may be null
   ProcessGroup& processes_;
   const NamedParameters<T> parameters_;  // parameters of the model
+  const PartLimits limits_;
   ParallelPass<T> pass_;
   std::optional<GradientExchange<T>> exchange_;
   std::optional<DividedOptimizer<T>> divided_;

@@ -4,6 +4,7 @@
 
 #include <weft/autograd/ops/reductions.hpp>
 #include <weft/layers/summary.hpp>
+#include <weft/train/batch_losses.hpp>
 #include <weft/train/files/hdf5/hdf5_file.hpp>
 #include <weft/train/files/hdf5/hdf5_writer.hpp>
 #include <weft/train/optim/adam.hpp>
@@ -147,6 +148,45 @@ TEST_CASE("a model is saved in the form of its file, with its new weights") {
       message_of<ValueError>([&] { save_keras(folder / "m.keras", model); }) ==
       str_cat("save_keras: path: expected a name that ends with .h5, .hdf5 or .weights.h5, got \"",
               (folder / "m.keras").string(), '"'));
+}
+
+TEST_CASE("a model of Keras 2 is opened from the JSON of its layers and a file of its weights") {
+  const TemporaryFolder folder;
+  json architecture = sequential({input("in", 2), dense("dense", 1)});
+  const fs::path json_path = folder / "m.json", weights = folder / "w.h5";
+  const auto message = [&] {
+    return message_of<FileError>([&] { load_keras(json_path, weights); });
+  };
+  Hdf5Writer writer(weights);
+  writer.attribute("layer_names", std::vector<std::string>{"in", "dense"});
+  writer.group("in");
+  writer.attribute("in", "weight_names", std::vector<std::string>{});
+  for (const auto& [name, value] : dense_weights[0].second) writer.tensor("dense/" + name, value);
+  writer.attribute("dense", "weight_names",
+                   std::vector<std::string>{"dense/kernel:0", "dense/bias:0"});
+  writer.save();
+  write_bytes(json_path, architecture.dump());
+  CHECK(message() == str_cat('"', json_path.string(),
+                             "\": expected a model of Keras 2 or Keras 3, got no keras_version"));
+  architecture["keras_version"] = "3.0.1";
+  write_bytes(json_path, architecture.dump());
+  CHECK(contains(message(), "the JSON of a model of Keras 2"));
+  architecture["keras_version"] = "2.4.0";
+  write_bytes(json_path, architecture.dump());
+  const KerasModel model = load_keras(json_path, weights);
+  CHECK(same(output_of(model, x), y));
+  save_keras(folder / "whole.h5", model);
+  CHECK(same(output_of(load_keras(folder / "whole.h5"), x), y));
+  // The weights of a whole model are read as well.
+  CHECK(same(output_of(load_keras(json_path, folder / "whole.h5"), x), y));
+
+  architecture["config"]["layers"].push_back(dense("more", 1));
+  write_bytes(json_path, architecture.dump());
+  CHECK(contains(message(), "w.h5\": expected 2 weights of Dense 'more', got 0"));
+  write_bytes(json_path, "{");
+  CHECK(contains(message(), "m.json"));
+  write_model(folder / "m.h5", sequential({input("in", 2)}), {});
+  CHECK(contains(message_of<FileError>([&] { load_keras(folder / "m.h5", weights); }), "UTF-8"));
 }
 
 TEST_CASE("a .keras archive is opened and saved again with equal bytes") {
@@ -382,6 +422,22 @@ TEST_CASE("read_zip refuses damaged and dangerous archives") {
   encrypted[directory + 8] = 1;
   write_bytes(path, encrypted);
   CHECK(message() == file + ": expected members that are not encrypted, got a");
+}
+
+TEST_CASE("a stateful KerasModel is trained in one part, and its checkpoints can be loaded") {
+  const TemporaryFolder folder;
+  KerasModel model = load_keras(
+      write_model(folder / "m.h5",
+                  sequential({layer("InputLayer", "in", {{"batch_input_shape", {4, 3, 1}}}),
+                              layer("SimpleRNN", "rnn", {{"units", 1}, {"stateful", true}})}),
+                  {{"rnn",
+                    {{"k", Tensor<float>({1, 1}, {1})},
+                     {"r", Tensor<float>({1, 1}, {1})},
+                     {"b", Tensor<float>({1})}}}}));
+  CHECK(named_running_buffers(model).at(0).name == "rnn.state");
+  CHECK(part_limits(0, model).most == 1);
+  save_weights(folder / "weights.h5", model);
+  CHECK(load_weights(folder / "weights.h5", model).loaded.size() == 4);
 }
 
 TEST_CASE("a KerasModel names the layer that refuses its input") {

@@ -110,7 +110,7 @@ TEST_CASE("processes: there are as many parts as processes", "[processes]") {
   ManyElementsTraining<float> training;
   AdamW<float> optimizer(training.model);
   Trainer trainer(training.model, optimizer, training.batches, training.loss(),
-                  {.max_steps = 1, .processes = &test_processes()});
+                  {.max_steps = 1, .parts = 1, .processes = &test_processes()});
   CHECK(message_of<ValueError>([&] { trainer.run(); }) ==
         str_cat("trainer: parts: expected at least one part for each of ", test_processes().size(),
                 " processes, got 1"));

@@ -127,6 +127,7 @@ void KerasLayer<T>::members(Members<T>& members) const {
   for (const auto& [weight_name, sizes, value] : parameters) members(weight_name, value);
   for (const auto& [weight_name, sizes, value] : buffers)
     members.running_buffer(weight_name, value);
+  if (changes_in_calls) members.running_buffer("state", *changes_in_calls);
   for (const KerasLayer& child : children) {
     std::string member = child.name;
     // Names of Keras may contain characters that separate names in weft.

@@ -78,6 +78,9 @@ struct KerasLayer final : Module<T> {
   std::vector<std::string_view> call_arguments = {};
   // For a recurrent layer with `stateful`: the state after the last call, [batch, size].
   mutable std::optional<Tensor<T>> state = {};
+  // For such a layer, a tensor without elements. It is registered as a running buffer, so that
+  // batches are not computed in parts, which would change the state at the same time.
+  std::optional<Tensor<T>> changes_in_calls = {};
   // For an InputLayer: the sizes without the batch, -1 for any size.
   std::vector<Index> input_sizes = {};
   // For a model: the positions of its inputs among `children`, in order.

@@ -196,6 +196,7 @@ void read_recurrent(KerasLayer<T>& layer, KerasConfig& config) {
   const bool zero_output = config.flag("zero_output_for_mask", false);
   config.ignore({"use_cudnn", "input_dim"});
   config.require("time_major", false);
+  if (is_stateful) layer.changes_in_calls = Tensor<T>({0});
 
   // A layer RNN has the configuration of its cell apart.
   const nlohmann::json own = config.at("cell");
