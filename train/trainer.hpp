@@ -205,8 +205,8 @@ class WEFT_API TrainingLoop {
   TrainingLoop(Module<T>& model, Optimizer<T>& optimizer, BatchLosses<T> losses,
                TrainerOptions options);
 
-  Module<T>& model_;
-  TrainerOptions options_;
+  Module<T>& model_;        // the trained model
+  TrainerOptions options_;  // as passed to the constructor
 
  private:
   class Run;
