@@ -121,20 +121,38 @@ TEST_CASE("parallel_for: two threads may call it concurrently", "[autograd]") {
   CHECK(sums[1] == 50 * 499500);
 }
 
+namespace {
+
+// Another thread, which is in a loop on two threads until `end` is called.
+class OtherCaller {
+ public:
+  OtherCaller()
+      : thread_([this] {
+          omp_set_num_threads(2);
+          parallel_for(2, 1, [this](Index, Index) {
+            is_running_ = true;
+            while (!is_done_) std::this_thread::yield();
+          });
+        }) {
+    while (!is_running_) std::this_thread::yield();
+  }
+  void end() {
+    is_done_ = true;
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> is_running_ = false, is_done_ = false;
+  std::thread thread_;
+};
+
+}  // namespace
+
 TEST_CASE("parallel_for: callers at the same time share the processors", "[autograd]") {
   const int processors = omp_get_num_procs();
   const int wanted = std::max(4, processors);
   const ThreadCountGuard guard(wanted);
-  std::atomic<int> running = 0;
-  std::atomic<bool> done = false;
-  std::thread other([&] {
-    omp_set_num_threads(2);
-    parallel_for(2, 1, [&](Index, Index) {
-      ++running;
-      while (!done) std::this_thread::yield();
-    });
-  });
-  while (running == 0) std::this_thread::yield();
+  OtherCaller other;
   std::atomic<int> wrong = 0;
   const auto check_threads = [&](int expected, bool is_nested) {
     parallel_for(64, 1, [&](Index, Index) {
@@ -143,8 +161,7 @@ TEST_CASE("parallel_for: callers at the same time share the processors", "[autog
     });
   };
   check_threads(std::max(1, processors / 2), true);
-  done = true;
-  other.join();
+  other.end();
   check_threads(std::max(1, processors / 2), true);
   CHECK(thread_count() == wanted);
   CHECK(wrong == 0);
@@ -156,22 +173,13 @@ TEST_CASE("parallel_for: callers at the same time share the processors", "[autog
 
 TEST_CASE("nested_parallel_for: callers at the same time share the processors", "[autograd]") {
   const ThreadCountGuard guard(4);
-  std::atomic<int> running = 0, wrong = 0;
-  std::atomic<bool> done = false;
-  std::thread other([&] {
-    omp_set_num_threads(2);
-    parallel_for(2, 1, [&](Index, Index) {
-      ++running;
-      while (!done) std::this_thread::yield();
-    });
-  });
-  while (running == 0) std::this_thread::yield();
+  std::atomic<int> wrong = 0;
+  OtherCaller other;
   const int expected = std::clamp(omp_get_num_procs() / 2, 1, 4);
   nested_parallel_for(8, [&](Index) {
     if (omp_get_num_threads() != expected) ++wrong;
   });
-  done = true;
-  other.join();
+  other.end();
   CHECK(wrong == 0);
   for (int i = 0; i < 200; ++i) parallel_for(2, 1, [](Index, Index) {});
 }

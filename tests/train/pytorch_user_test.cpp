@@ -1,5 +1,5 @@
-// What a PyTorch user writes first: lines of PyTorch (its tutorials, or from memory), each with the
-// line of weft that one would guess. All of them compile, and their results are checked.
+// Code that a user of PyTorch writes first. A comment shows each line in PyTorch; the line of weft
+// is the obvious translation. The tests check that it compiles and what it returns.
 #include <cmath>
 #include <sstream>
 #include <string>

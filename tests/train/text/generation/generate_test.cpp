@@ -191,7 +191,7 @@ TEST_CASE("generate: no sequence of tokens is repeated", "[train]") {
   for (std::size_t i = 1; i < text.size(); ++i)
     for (std::size_t before = i - std::min<std::size_t>(i, 3); before < i; ++before)
       CHECK(text[i] != text[before]);
-  // With all 9 tokens in the context, there is none to choose.
+  // If the context contains all 9 tokens, no token can be chosen.
   Sampler<float> sampler({.no_repeat_ngram_size = 1});
   const std::vector<float> logits(3, 1.0f);
   CHECK_THROWS_WITH(sampler(logits, TokenIds{0, 1, 2}),
