@@ -1,10 +1,11 @@
-// Weight files of other programs, by the scripts write_keras_weights.py and
-// write_transformer_weights.py: a model that loads one has the outputs of the model that wrote it.
-// The scripts say which files their program did not write itself. Prints a table of the
-// differences.
+// Weight files of other programs, by the scripts write_keras_weights.py,
+// keras_models/write_recurrent_weights.py and write_transformer_weights.py: a model that loads one
+// has the outputs of the model that wrote it. The scripts say which files their program did not
+// write itself. Prints a table of the differences.
 #include <iomanip>
 #include <iostream>
 
+#include <weft/layers/batch_norm.hpp>
 #include <weft/layers/models/bert.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/layers/multi_head_attention.hpp>
@@ -145,16 +146,66 @@ TEST_CASE("weights of other programs: renamed layers of Keras keep the order of 
   const std::string file = "keras_bidirectional.weights.h5";
   const LoadWeightsReport report =
       load_weights(data(file), network,
-                   {.rename = {{"^bidirectional\\.", "gru."},
-                               {"^bidirectional_1\\.", "lstm."},
-                               {"forward_layer\\.", ""},
-                               {"backward_layer\\.(.*)", "$1_reverse"}}});
+                   {.rename = {{"^bidirectional\\.", "gru."}, {"^bidirectional_1\\.", "lstm."}}});
   CHECK(report.loaded.size() == 18);
   const Hdf5File values(data("keras_values.h5"));
   Tape<float> tape = Tape<float>::inference();
   const Var x = tape.constant(values.tensor<float>("bidirectional/x"));
   check_outputs(file, report, network.dense(network.lstm(network.gru(x).states).states).value(),
                 values.tensor<float>("bidirectional/y"));
+}
+
+TEST_CASE("weights of other programs: recurrent layers of Keras 2, by name and in order",
+          "[weights]") {
+  // The model of keras_models/write_recurrent_weights.py.
+  struct Network : Module<float> {
+    Network(Names layer_names, Random& random)
+        : names(std::move(layer_names)),
+          embedding({.num_embeddings = 13, .embedding_dim = 8}, random),
+          lstm({.input_size = 8, .num_hiddens = 4, .bidirectional = true}, random),
+          norm({.num_features = 8, .eps = 1e-3}),
+          gru({.input_size = 8, .num_hiddens = 5}, random),
+          rnn({.input_size = 5, .num_hiddens = 3}, random),
+          dense({3, 2}, random) {}
+    Var<float> operator()(Tape<float>& tape, const Tokens& tokens) const {
+      const Var x = norm(lstm(embedding(tape, tokens)).states);
+      return dense(rnn(gru(x).states).states);
+    }
+    void members(Members<float>& members) const override {
+      members.type("Network");
+      members(names[0], embedding);
+      members(names[1], lstm);
+      members(names[2], norm);
+      members(names[3], gru);
+      members(names[4], rnn);
+      members(names[5], dense);
+    }
+    Names names;
+    Embedding<float> embedding;
+    LSTM<float> lstm;
+    BatchNorm<float> norm;
+    GRU<float> gru;
+    RNN<float> rnn;
+    Linear<float> dense;
+  };
+  const Names in_keras{"embedding", "bidirectional", "batch_normalization",
+                       "gru",       "simple_rnn",    "dense"};
+  const auto [file, in_order] =
+      GENERATE(table<std::string, bool>({{"keras_2_recurrent.h5", false},
+                                         {"keras_2_recurrent.h5", true},
+                                         {"keras_2_recurrent_old.h5", true}}));
+  INFO(file);
+  Random random(1);
+  Network network(in_order ? Names{"tokens", "both", "norm", "third", "fourth", "head"} : in_keras,
+                  random);
+  const LoadWeightsReport report = load_weights(data(file), network, {.in_order = in_order});
+  CHECK(report.layout == "Keras 2");
+  CHECK(report.loaded.size() == 23);
+  CHECK(report.unused.empty());
+  const Hdf5File values(data("keras_2_values.h5"));
+  Tape<float> tape = Tape<float>::inference();
+  check_outputs(file, report, network(tape, values.tensor<TokenId>("x")).value(),
+                values.tensor<float>("y"));
 }
 
 TEST_CASE("weights of other programs: GPTs", "[weights]") {

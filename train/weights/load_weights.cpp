@@ -8,11 +8,13 @@
 #include <utility>
 
 #include "weft/autograd/error.hpp"
+#include "weft/train/files/hdf5/hdf5_file.hpp"
 #include "weft/train/files/safetensors/safetensors_file.hpp"
 #include "weft/train/weights/name_pattern.hpp"
 #include "train/files/internal/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/differences.hpp"
+#include "train/weights/internal/keras_names.hpp"
 #include "train/weights/internal/name_pattern.hpp"
 #include "train/weights/internal/weight_sources.hpp"
 
@@ -57,7 +59,7 @@ class Loader {
     except_ = filter(options.except, "except");
     for (const auto& [pattern, replacement] : options.rename)
       renames_.emplace_back(NamePattern("rename", pattern), replacement);
-    find_sources(options.group, options.prefix);
+    find_sources(options);
     check_rotary_pairs(quoted(file.path()), weights_, *sources_.layout);
     find_datasets();
     if (!differences_.empty() || matches_.empty())
@@ -103,7 +105,8 @@ class Loader {
     bool is_tied;  // whether the parameter has another, earlier match
   };
 
-  void find_sources(const std::string& group, const std::string& prefix) {
+  void find_sources(const LoadWeightsOptions& options) {
+    const std::string &group = options.group, &prefix = options.prefix;
     PathsByName paths = datasets_by_name(file_, group);
     const bool anywhere = group.empty() && prefix.empty();
     if (group.empty() && file_.has_group("model")) remove_group(options_group, paths);
@@ -113,11 +116,26 @@ class Loader {
         name = expression.replaced(name, replacement);
       return name;
     };
-    sources_ = find_weight_sources(weights_, file_, paths, rename, anywhere);
+    sources_ = find_weight_sources(weights_, file_, paths, rename, anywhere,
+                                   options.in_order ? datasets_in_order(group) : KerasLayerNames());
     report_.layout = sources_.layout->name;
     report_.prefix = prefix + sources_.prefix;
     report_.unused.insert(report_.unused.end(), sources_.unused.begin(), sources_.unused.end());
     differences_.ambiguous = sources_.ambiguous;
+  }
+
+  // Returns the names of the datasets of each layer, in the order of Keras's model.
+  KerasLayerNames datasets_in_order(const std::string& group) const {
+    const auto* file = dynamic_cast<const Hdf5File*>(&file_);
+    if (!file) fail_on_file(file_.path(), "a .h5 file of Keras (for in_order)", "another format");
+    const bool is_whole_model = group.empty() && file->has_group(keras_weights_group);
+    KerasLayerNames layers = keras_layer_names(*file, is_whole_model ? keras_weights_group : group);
+    for (auto& [layer, datasets] : layers)
+      for (std::string& dataset : datasets) {
+        dataset = str_cat(is_whole_model ? "model_weights/" : "", layer, '/', dataset);
+        std::ranges::replace(dataset, '/', '.');
+      }
+    return layers;
   }
 
   // Replaces the parameters in a checkpoint by their averages, if it contains them. Returns the
@@ -158,13 +176,14 @@ class Loader {
     const ModelWeight& weight = weights_.all[index];
     const std::string what =
         is_renamed(index, source) ? str_cat(weight.name, " (", source, ')') : weight.name;
-    if (const std::string unknown = weight.unknown_in(*sources_.layout, source.weight);
+    StoredDataset dataset = file_.dataset(source.path);
+    if (const std::string unknown =
+            weight.unknown_in(*sources_.layout, source.weight, dataset.shape());
         !unknown.empty())
       return differences_.unknown_form.push_back(what + ": " + unknown);
     const bool is_tied = !matches_.empty() && matches_.back().index == index;
-    const Match& match =
-        matches_.emplace_back(Match{index, source, file_.dataset(source.path),
-                                    weight.form(*sources_.layout, source.weight), is_tied});
+    const Match& match = matches_.emplace_back(Match{
+        index, source, std::move(dataset), weight.form(*sources_.layout, source.weight), is_tied});
     if (const std::string type = match.dataset.type(); !is_float(type))
       differences_.check_type(what, "floating-point numbers", type);
     else if (const Shape shape = match.dataset.shape(); !match.form.fits(shape))

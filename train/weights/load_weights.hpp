@@ -47,6 +47,11 @@ struct LoadWeightsOptions {
   // The prefix of the parameters' names in the file, such as "student.". It is matched literally
   // and removed before the names are compared; datasets without it are not read.
   std::string prefix = "";
+  // Whether the layers of a .h5 file of Keras are assigned to the model's layers by their order
+  // instead of their names, as in Keras's load_weights: the first layer with weights in the file to
+  // the first module with parameters in the model, and so on. The weights of a layer are compared
+  // by name and shape.
+  bool in_order = false;
 };
 
 // Returns the names of all layouts that `load_weights` recognizes, in the order in which it tries
@@ -97,9 +102,9 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& re
 //   BLOOM, into a Gpt; of transformers' BERT into a Bert; of transformers' T5 into an
 //   EncoderDecoder.
 // - Keras 3 (.weights.h5) and Keras 2 (.h5, only weights or a whole model): Dense, EinsumDense,
-//   Embedding, LayerNormalization and MultiHeadAttention; from Keras 3 also GRU (with
-//   `reset_after`), LSTM and SimpleRNN. Recurrent layers of Keras 2 and Conv1D kernels are stored
-//   differently; loading them is an error, even if `rename` maps their names to parameters.
+//   Embedding, LayerNormalization, BatchNormalization, MultiHeadAttention, LSTM, SimpleRNN, GRU
+//   (with `reset_after`) and Bidirectional. Conv1D kernels and CuDNN layers are stored differently;
+//   loading them is an error, even if `rename` maps their names to parameters.
 // - tf_model.h5 of transformers' GPT-2 and BERT.
 //
 // If the file is a checkpoint with an ExponentialMovingAverage, the averages are loaded, unless

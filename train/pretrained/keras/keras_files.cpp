@@ -15,6 +15,7 @@
 #include "train/files/internal/random_access_file.hpp"
 #include "train/pretrained/keras/internal/keras_config.hpp"
 #include "train/pretrained/keras/internal/keras_storage.hpp"
+#include "train/weights/internal/keras_names.hpp"
 
 namespace weft {
 namespace {
@@ -54,8 +55,6 @@ void add_other(KerasLayer<T>& layer, bool is_trainable, std::vector<Slot<T>>& sl
   for (auto& child : layer.children) add_other(child, is_trainable, slots);
 }
 
-constexpr const char* weights_group = "/model_weights";
-
 // Returns the weights of a whole model and the names that a file has for them.
 template <class T>
 std::vector<Slot<T>> hdf5_slots(KerasLayer<T>& root, const KerasStorage& storage,
@@ -83,19 +82,6 @@ std::vector<Slot<T>> hdf5_slots(KerasLayer<T>& root, const KerasStorage& storage
     if (!names->empty())
       fail_on_file(path, "weights of the model's layers only", "weights of another layer, " + name);
   return all;
-}
-
-// Reads a list of names, which Keras divides if it is long: "weight_names", or "weight_names0", ….
-std::vector<std::string> read_names(const Hdf5File& file, const std::string& group,
-                                    const std::string& name) {
-  if (file.has_attribute(group, name)) return file.attribute<std::vector<std::string>>(group, name);
-  std::vector<std::string> names;
-  for (int i = 0; file.has_attribute(group, str_cat(name, i)); ++i)
-    for (std::string& part : file.attribute<std::vector<std::string>>(group, str_cat(name, i)))
-      names.push_back(std::move(part));
-  if (names.empty())
-    fail_on_file(file.path(), str_cat("an attribute ", name, " of ", group), "none");
-  return names;
 }
 
 // --- .keras archives and .weights.h5 -----------------------------------------------------------
@@ -242,14 +228,6 @@ KerasVersion version_of(const KerasStorage& storage, const fs::path& path) {
   return {version[0] - '0', minor_number};
 }
 
-// Reads the names of the layers in a group and of their weights.
-void read_layers(const Hdf5File& file, const std::string& group, KerasStorage& storage) {
-  for (std::string& layer : read_names(file, group.empty() ? "/" : group, "layer_names")) {
-    std::vector<std::string> names = read_names(file, str_cat(group, "/", layer), "weight_names");
-    storage.layers.emplace_back(std::move(layer), std::move(names));
-  }
-}
-
 KerasStorage read_storage(const Hdf5File& file) {
   KerasStorage storage;
   if (!file.has_attribute("/", "model_config"))
@@ -257,7 +235,7 @@ KerasStorage read_storage(const Hdf5File& file) {
                  "a file without the attribute model_config");
   for (const char* name : {"model_config", "keras_version", "backend", "training_config"})
     if (file.has_attribute("/", name)) storage.texts[name] = file.attribute<std::string>("/", name);
-  read_layers(file, weights_group, storage);
+  storage.layers = keras_layer_names(file, keras_weights_group);
   return storage;
 }
 
@@ -314,7 +292,7 @@ KerasModelState<T> load_state(const fs::path& path) {
   }
   const Hdf5File file(path);
   KerasModelState<T> state = new_state<T>(read_storage(file), path);
-  load_slots(file, hdf5_slots(state.root, state.storage, weights_group, path));
+  load_slots(file, hdf5_slots(state.root, state.storage, keras_weights_group, path));
   return state;
 }
 
@@ -322,8 +300,8 @@ template <class T>
 KerasModelState<T> load_state(const fs::path& architecture, const fs::path& weights) {
   KerasModelState<T> state = new_state<T>(read_architecture(architecture), architecture);
   const Hdf5File file(weights);
-  const std::string group = file.has_attribute("/", "layer_names") ? "" : weights_group;
-  read_layers(file, group, state.storage);
+  const std::string group = file.has_attribute("/", "layer_names") ? "" : keras_weights_group;
+  state.storage.layers = keras_layer_names(file, group);
   load_slots(file, hdf5_slots(state.root, state.storage, group, weights));
   return state;
 }
@@ -377,16 +355,16 @@ void save_keras(const fs::path& path, const KerasModel<T>& model) {
     return write_zip(path, members);
   }
   for (const auto& [attribute, text] : storage.texts) writer.attribute(attribute, text);
-  writer.group(weights_group);
+  writer.group(keras_weights_group);
   std::vector<std::string> layers;
   for (const auto& [layer, names] : storage.layers) layers.push_back(layer);
-  writer.attribute(weights_group, "layer_names", layers);
+  writer.attribute(keras_weights_group, "layer_names", layers);
   for (const char* text : {"keras_version", "backend"})
     if (const auto found = storage.texts.find(text); found != storage.texts.end())
-      writer.attribute(weights_group, text, found->second);
-  save_slots(writer, hdf5_slots(state.root, storage, weights_group, path));
+      writer.attribute(keras_weights_group, text, found->second);
+  save_slots(writer, hdf5_slots(state.root, storage, keras_weights_group, path));
   for (const auto& [layer, names] : storage.layers) {
-    const std::string group = str_cat(weights_group, "/", layer);
+    const std::string group = str_cat(keras_weights_group, "/", layer);
     if (names.empty()) writer.group(group);
     writer.attribute(group, "weight_names", names);
   }

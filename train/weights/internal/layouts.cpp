@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "weft/autograd/error.hpp"
 #include "weft/train/weights/convert_weights.hpp"
@@ -124,35 +123,41 @@ constexpr NameRow bert_names[] = {
     {"pooler.dense", "pooler"},
 };
 
-constexpr NameRow keras_3_names[] = {
+// Attention of Keras 2; recurrent layers and BatchNormalization; other layers of Keras 3.
+constexpr NameRow keras_names[] = {
+    {"query", "W_q"},
+    {"key", "W_k"},
+    {"value", "W_v"},
+    {"attention_output", "W_o"},
+    {"forward_layer", ""},
+    {"backward_layer.cell.vars.0", "weight_ih_l0_reverse"},
+    {"backward_layer.cell.vars.1", "weight_hh_l0_reverse"},
+    {"backward_layer.cell.vars.2", "bias_ih_l0_reverse", 0, 2},
+    {"backward_layer.cell.vars.2", "bias_hh_l0_reverse", 1, 2},
+    {"cell.vars.0", "weight_ih_l0"},
+    {"cell.vars.1", "weight_hh_l0"},
+    {"cell.vars.2", "bias_ih_l0", 0, 2},
+    {"cell.vars.2", "bias_hh_l0", 1, 2},
+    {"moving_mean", "running_mean"},
+    {"moving_variance", "running_var"},
+    {"vars.2", "running_mean"},
+    {"vars.3", "running_var"},
     {"layers", ""},
     {"query_dense", "W_q"},
     {"key_dense", "W_k"},
     {"value_dense", "W_v"},
     {"output_dense", "W_o"},
-    // Keras 3.0.
     {"_query_dense", "W_q"},
     {"_key_dense", "W_k"},
     {"_value_dense", "W_v"},
     {"_output_dense", "W_o"},
-    // GRU, LSTM and SimpleRNN.
-    {"cell.vars.0", "weight_ih_l0"},
-    {"cell.vars.1", "weight_hh_l0"},
-    {"cell.vars.2", "bias_ih_l0", 0, 2},
-    {"cell.vars.2", "bias_hh_l0", 1, 2},
     {"vars.0", "weight"},
     {"vars.1", "bias"},
 };
+constexpr std::span<const NameRow> keras_2_names(keras_names, 15),
+    keras_3_names(keras_names + 4, std::size(keras_names) - 4);
 
-constexpr NameRow keras_2_names[] = {
-    {"query", "W_q"},
-    {"key", "W_k"},
-    {"value", "W_v"},
-    {"attention_output", "W_o"},
-};
-
-// A common form of the names of torch.nn's modules, of the d2l.ai book's blocks and of weft's
-// blocks.
+// A common form of the names of torch.nn's modules, of the blocks of d2l.ai and of weft's blocks.
 constexpr NameRow module_names[] = {
     // torch.nn.MultiheadAttention
     {"in_proj_weight", "W_q.weight", 0, 3},
@@ -421,7 +426,8 @@ std::vector<WeightLayout> make_layouts() {
        .spelling = without_keras_2_groups,
        .optional = {"/optimizer_weights.", "top_level_model_weights."},
        .transposed = {""},
-       .splits_axes = true},
+       .splits_axes = true,
+       .has_keras_cells = true},
       {.name = "PyTorch modules",
        .rows = distinct_module_names,
        .optional = unused_of_torch,

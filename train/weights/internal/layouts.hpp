@@ -89,7 +89,7 @@ struct WEFT_API WeightLayout {
   bool has_keras_cells = false;
 
   // Returns whether the weights of a file can be interpreted without the model.
-  bool is_convertible() const { return !packs_by_head && !has_keras_cells && foreign.empty(); }
+  bool is_convertible() const { return !packs_by_head && !has_keras_cells; }
   // Returns the weights that a dataset contains.
   std::vector<WeightPart> weights_in(const std::string& dataset) const;
   // Returns the dataset that contains a weight. Its name is empty if the layout has no name for the

@@ -10,6 +10,8 @@
 
 #include "weft/autograd/error.hpp"
 #include "weft/layers/multi_head_attention.hpp"
+#include "train/files/internal/file_descriptor.hpp"
+#include "train/weights/internal/differences.hpp"
 
 namespace weft {
 namespace {
@@ -147,14 +149,55 @@ WeightSources sources_in(const WeightLayout& layout, const ModelWeights& model, 
   return result;
 }
 
+// Returns the name of the layer that contains a weight; "" if the weight is the model's own.
+std::string layer_of(const std::string& weight) {
+  return weight.substr(0, std::max<std::size_t>(weight.rfind('.') + 1, 1) - 1);
+}
+
+void add_once(std::string name, Names& names) {
+  if (std::ranges::count(names, name) == 0) names.push_back(std::move(name));
+}
+
+// Assigns the layers of a file with weights to those of the model, by order. Returns the model's
+// layer of each dataset. `first_weight` returns the name of a weight in a dataset.
+template <class FirstWeight>
+std::map<std::string, std::string> layers_in_order(const TensorFile& file,
+                                                   const KerasLayerNames& order,
+                                                   const ModelWeights& model,
+                                                   const FirstWeight& first_weight) {
+  std::map<std::string, std::string> layers;
+  Names in_file, in_model;
+  for (const auto& [group, datasets] : order)
+    for (const std::string& dataset : datasets) {
+      // A model within the model is one group with several layers.
+      const std::string layer = layer_of(first_weight(dataset));
+      layers[dataset] = layer.empty() ? group : group + '/' + layer;
+      add_once(layers[dataset], in_file);
+    }
+  for (const ModelWeight& weight : model.all) add_once(layer_of(weight.name), in_model);
+  const auto listed = [](const Names& names) {
+    return str_cat(names.size(), " (", first_of(names, 20), ")");
+  };
+  if (in_file.size() != in_model.size())
+    fail_on_file(file.path(), "as many layers with weights as in the model, " + listed(in_model),
+                 listed(in_file));
+  for (auto& [dataset, layer] : layers)
+    layer = in_model[static_cast<std::size_t>(std::ranges::find(in_file, layer) - in_file.begin())];
+  return layers;
+}
+
 }  // namespace
 
-std::string ModelWeight::unknown_in(const WeightLayout& layout, const WeightPart& part) const {
+std::string ModelWeight::unknown_in(const WeightLayout& layout, const WeightPart& part,
+                                    const Shape& dataset) const {
   // Keras stores the biases for inputs and for states in one dataset.
   const bool is_of_cell = layout.has_keras_cells && (is_linear || part.parts == 2);
   if (layout.splits_axes &&
       ((is_recurrent(layer) && !is_of_cell) || (layer == "Conv1d" && shape.rank() > 1)))
     return "weights of a " + layer;
+  // CuDNNLSTM and CuDNNGRU store both biases in one row, and their weights in a different order.
+  if (layout.has_keras_cells && part.parts == 2 && dataset == Shape{2 * shape.elements()})
+    return "weights of a CuDNN layer";
   if (layout.packs_by_head && part.parts > 1 && heads == 0)
     return "weights outside of attention, without a number of heads";
   return "";
@@ -221,14 +264,26 @@ const WeightLayout* marked_layout(const TensorFile& file, const PathsByName& pat
 WeightSources find_weight_sources(const ModelWeights& model, const TensorFile& file,
                                   const PathsByName& paths,
                                   const std::function<std::string(std::string name)>& rename,
-                                  bool anywhere) {
+                                  bool anywhere, const KerasLayerNames& order) {
   std::optional<WeightSources> best;
   for (const WeightLayout& layout : weight_layouts()) {
     if (best && best->parameters == model.all.size()) break;
     if (!layout.marks.empty() && !has_mark(layout, file, paths)) continue;
     Sources sources;
+    const auto weights_in = [&](const std::string& dataset) {
+      return layout.weights_in(layout.has_keras_cells ? in_keras_3_cell(dataset, paths) : dataset);
+    };
+    std::map<std::string, std::string> layers;
+    if (layout.has_keras_cells && !order.empty())
+      layers = layers_in_order(file, order, model, [&](const std::string& dataset) {
+        return weights_in(dataset).front().name;
+      });
     for (const auto& [dataset, path] : paths)
-      for (WeightPart& weight : layout.weights_in(dataset)) {
+      for (WeightPart& weight : weights_in(dataset)) {
+        if (const auto layer = layers.find(dataset); layer != layers.end()) {
+          const std::string own = weight.name.substr(weight.name.rfind('.') + 1);
+          weight.name = layer->second.empty() ? own : layer->second + '.' + own;
+        }
         weight.name = rename(weight.name);
         sources.emplace(weight.name, WeightSource{weight, dataset, path});
       }

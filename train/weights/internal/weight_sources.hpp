@@ -9,6 +9,7 @@
 
 #include "weft/layers/module.hpp"
 #include "train/weights/internal/dataset_names.hpp"
+#include "train/weights/internal/keras_names.hpp"
 #include "train/weights/internal/layouts.hpp"
 #include "train/weights/internal/stored_form.hpp"
 
@@ -26,8 +27,10 @@ struct ModelWeight {
   Index heads = 0;
 
   // Returns a description such as "weights of a GRU" if the layout stores this weight in an unknown
-  // way, for example with gates in an unknown order; otherwise "".
-  std::string unknown_in(const WeightLayout& layout, const WeightPart& part) const;
+  // way, for example with gates in an unknown order; otherwise "". `dataset` is its shape, if
+  // known.
+  std::string unknown_in(const WeightLayout& layout, const WeightPart& part,
+                         const Shape& dataset = {}) const;
   // Returns how a dataset of this layout stores the weight. Requires `unknown_in` to return "".
   StoredForm form(const WeightLayout& layout, const WeightPart& part) const;
 };
@@ -90,10 +93,12 @@ const WeightLayout* marked_layout(const TensorFile& file, const PathsByName& pat
 
 // Finds the parameters of a model in a file by name. Uses the layout that finds the most of them.
 // `rename` is applied to the names that the layout assigns to the datasets. If `anywhere` is true,
-// names may have a prefix.
+// names may have a prefix. `order` lists the datasets of a Keras file, by layer, if its layers are
+// assigned to the model's layers by order instead of name. Throws FileError if their numbers
+// differ.
 WeightSources find_weight_sources(const ModelWeights& model, const TensorFile& file,
                                   const PathsByName& paths,
                                   const std::function<std::string(std::string name)>& rename,
-                                  bool anywhere);
+                                  bool anywhere, const KerasLayerNames& order);
 
 }  // namespace weft

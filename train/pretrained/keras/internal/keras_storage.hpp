@@ -3,11 +3,10 @@
 #pragma once
 
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "train/pretrained/keras/internal/keras_layer.hpp"
 #include "train/pretrained/keras/internal/zip_archive.hpp"
+#include "train/weights/internal/keras_names.hpp"
 
 namespace weft {
 
@@ -18,7 +17,7 @@ struct KerasStorage {
   // a .keras archive, such as "config.json".
   ZipMembers texts;
   // In HDF5 format, the layers with the names of their weights.
-  std::vector<std::pair<std::string, std::vector<std::string>>> layers = {};
+  KerasLayerNames layers = {};
 };
 
 template <class T>
