@@ -28,7 +28,8 @@ void nested_parallel_for(Index count, const Body& body) {
 }
 
 // Returns true if a loop would now run on the calling thread alone: if `is_sequential()`, or in a
-// body of nested_parallel_for while no thread is idle.
+// body of nested_parallel_for while no thread is idle. Returns false while loops are observed, to
+// show the ranges that several threads would compute.
 WEFT_API bool is_alone();
 
 }  // namespace weft

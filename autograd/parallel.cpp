@@ -314,7 +314,10 @@ ParallelObserver* observe_parallel(ParallelObserver* observer) {
   return std::exchange(parallel_observer, observer);
 }
 
-bool is_alone() { return current_team ? !current_team->has_idle() : is_sequential(); }
+bool is_alone() {
+  if (parallel_observer) return false;  // it measures ranges for several threads
+  return current_team ? !current_team->has_idle() : is_sequential();
+}
 
 namespace detail {
 

@@ -57,7 +57,7 @@ struct TrainerOptions {
   // gradients are added in order; threads without a part help with the operations of others. With
   // 1, only operations are parallelized, which is faster for large models; it is required for
   // models with running averages, such as BatchNorm's, and for losses that compare the examples of
-  // a batch with each other. 0 chooses by the sizes of the batch and the model: at most 16 parts,
+  // a batch with each other. 0 chooses by the sizes of the batch and the model: at most 4 parts,
   // each with positions · parameters ≥ 2²² (see positions_of), and fewer if one copy of all
   // parameters for each part takes more than 64 MiB; 1 for batches that cannot be split and for
   // models with running averages. The number of parts affects rounding and dropout masks; that of

@@ -17,7 +17,6 @@ Configuration Configuration::quick() {
   configuration.dropout = 0.0;
   configuration.epochs = 5;
   configuration.batch = 128;
-  configuration.parts = 4;
   configuration.muon = true;
   configuration.adamw_lr_factor = 0.3;
   configuration.lr = 6e-3;

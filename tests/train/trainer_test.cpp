@@ -450,10 +450,10 @@ TEST_CASE("trainer: by default, the number of parts depends on the sizes alone",
   // With 512² parameters, 16 examples have 2²² = positions · parameters.
   CHECK(calls_of_loss(512, 31) == 1);
   CHECK(calls_of_loss(512, 32) == 2);
-  CHECK(calls_of_loss(512, 95) == 5);
-  CHECK(calls_of_loss(512, 1000) == 16);
-  // Copies of 1500² and of 3000² parameters: 7 and 1 take no more than 64 MiB.
-  CHECK(calls_of_loss(1500, 100) == 7);
+  CHECK(calls_of_loss(512, 63) == 3);
+  CHECK(calls_of_loss(512, 1000) == 4);
+  // Copies of 2500² and of 3000² parameters: 2 and 1 take no more than 64 MiB.
+  CHECK(calls_of_loss(2500, 100) == 2);
   CHECK(calls_of_loss(3000, 32) == 1);
   CHECK(calls_of_loss(1500, 5) == 2);
 }
