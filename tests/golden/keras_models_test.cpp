@@ -1,5 +1,5 @@
-// Whole models that Keras saved, by the script keras_models/write_models.py: their outputs are those that
-// Keras computed. Prints a table of the differences, with the models that weft refuses.
+// Whole models that Keras saved, by the script keras_models/write_models.py: their outputs are
+// those that Keras computed. Prints a table of the differences, with the models that weft refuses.
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -153,6 +153,63 @@ TEST_CASE("all models that Keras saved have Keras's outputs", "[.keras_models]")
   REQUIRE(folder);
   fs::create_directories(fs::path(folder) / "again");
   compare_models(folder, fs::path(folder) / "again");
+}
+
+// Collects the types of layers, without models and members of layers.
+struct LayerTypes final : Members<float> {
+  void type(const std::string& name, const std::string&) override {
+    const bool is_model = name == "Sequential" || name == "Functional" || name == "Model";
+    if (is_within_layer || is_model) return;
+    types += ' ' + name;
+    is_within_layer = true;
+  }
+  void parameter(const std::string&, const Parameter<float>&) override {}
+  void child(const std::string&, const Module<float>& child) override {
+    const bool outer = is_within_layer;
+    child.members(*this);
+    is_within_layer = outer;
+  }
+  std::string types;
+  bool is_within_layer = false;
+};
+
+// By tests/keras_real_files.sh.
+TEST_CASE("models of other people have Keras's outputs", "[.keras_real_files]") {
+  const char* variable = std::getenv("WEFT_KERAS_MODELS");
+  REQUIRE(variable);
+  const fs::path folder = variable;
+  const KerasValues values(folder / "values.h5");
+  std::set<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.is_symlink()) files.insert(entry.path());
+  Summary summary;
+  std::size_t opened = 0;
+  for (const fs::path& file : files) {
+    const std::string name = file.stem(), original = fs::read_symlink(file).filename();
+    INFO(original);
+    try {
+      const KerasModel<float> model = load_keras(file);
+      LayerTypes layers;
+      model.members(layers);
+      if (values.contains(name + "/output0")) {
+        const double worst = run_case(model, values, name, "output");
+        CHECK(worst < 1e-4);  // in single precision, large states amplify rounding
+        std::cout << std::setprecision(2) << worst << "  " << original << ':' << layers.types
+                  << '\n';
+        ++summary.equal;
+        summary.worst_float = std::max(summary.worst_float, worst);
+      } else {
+        std::cout << "opened   " << original << ':' << layers.types << '\n';
+        ++opened;
+      }
+    } catch (const Error& error) {
+      const std::string message = error.what();  // begins with the path
+      std::cout << "refused  " << original << message.substr(message.find("\": ") + 1) << '\n';
+      ++summary.refused;
+    }
+  }
+  std::cout << summary.equal << " compared, largest difference " << summary.worst_float << "; "
+            << opened << " opened, but not by Keras; " << summary.refused << " refused\n";
 }
 
 }  // namespace

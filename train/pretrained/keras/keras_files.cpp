@@ -70,7 +70,8 @@ std::vector<Slot<T>> hdf5_slots(KerasLayer<T>& root, const KerasStorage& storage
     const std::size_t count = found == stored.end() ? 0 : found->second->size();
     if (count != slots.size())
       fail_on_file(path,
-                   str_cat(slots.size(), " weights of ", layer.class_name, " '", layer.name, "'"),
+                   str_cat(slots.size(), slots.size() == 1 ? " weight" : " weights", " of ",
+                           layer.class_name, " '", layer.name, "'"),
                    str_cat(count));
     for (std::size_t i = 0; i < count; ++i) {
       slots[i].dataset = str_cat(group, "/", layer.name, "/", (*found->second)[i]);
