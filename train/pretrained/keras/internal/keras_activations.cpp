@@ -1,6 +1,7 @@
 #include "train/pretrained/keras/internal/keras_activations.hpp"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "weft/autograd/error.hpp"
@@ -72,48 +73,6 @@ const std::map<std::string_view, KerasActivation<T>>& functions() {
   return table;
 }
 
-// Formula: y = min(x, max_value) if x ≥ threshold, otherwise negative_slope (x - threshold).
-template <class T>
-void read_relu(KerasLayer<T>& layer, KerasConfig& config) {
-  const double slope = config.number("negative_slope", 0),
-               threshold = config.number("threshold", 0);
-  const bool is_limited = config.has("max_value");
-  const double limit = config.number("max_value", 0);
-  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
-    const Var<T>& x = call.x();
-    Var<T> y = where(x.value() >= threshold, x, scale(x - threshold, slope));
-    if (is_limited) y = where(y.value() > limit, y * 0 + limit, y);
-    return with_mask(call, y);
-  };
-}
-
-template <class T>
-void read_leaky_relu(KerasLayer<T>& layer, KerasConfig& config) {
-  // Keras 2 calls the slope alpha.
-  const double slope = config.number("alpha", config.number("negative_slope", 0.3));
-  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
-    return with_mask(call, leaky_relu(call.x(), slope));
-  };
-}
-
-template <class T>
-void read_elu(KerasLayer<T>& layer, KerasConfig& config) {
-  const double alpha = config.number("alpha", 1);
-  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
-    return with_mask(call, elu(call.x(), alpha));
-  };
-}
-
-// Formula: y = max(x, 0) + alpha min(x, 0), with a learned alpha.
-template <class T>
-void read_prelu(KerasLayer<T>& layer, KerasConfig& config) {
-  config.ignore({"shared_axes"});  // the shape of alpha already has size 1 on these axes
-  layer.add_parameter(config, "alpha", {any_rank});
-  layer.compute = [](const KerasLayer<T>& self, KerasCall<T>& call) {
-    return with_mask(call, relu(call.x()) - self.weight(call, 0) * relu(-call.x()));
-  };
-}
-
 }  // namespace
 
 template <class T>
@@ -144,20 +103,45 @@ KerasActivation<T> keras_activation(KerasConfig& config, const std::string& entr
 }
 
 template <class T>
-void read_keras_activation(KerasLayer<T>& layer, KerasConfig& config) {
-  const KerasActivation<T> activation = keras_activation<T>(config, "activation");
-  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
-    return with_mask(call, activation(call.x()));
-  };
-}
-
-template <class T>
 KerasReaders<T> keras_activation_layers() {
-  return {{"Activation", &read_keras_activation<T>},
-          {"ReLU", &read_relu<T>},
-          {"LeakyReLU", &read_leaky_relu<T>},
-          {"ELU", &read_elu<T>},
-          {"PReLU", &read_prelu<T>}};
+  using Layer = KerasLayer<T>;
+  return {
+      {"Activation",
+       [](Layer& layer, KerasConfig& config) {
+         layer.compute = keeping_mask<T>(keras_activation<T>(config, "activation"));
+       }},
+      // Formula: y = min(x, max_value) if x ≥ threshold, otherwise negative_slope (x - threshold).
+      {"ReLU",
+       [](Layer& layer, KerasConfig& config) {
+         const double slope = config.number("negative_slope", 0),
+                      threshold = config.number("threshold", 0),
+                      limit = config.number("max_value", std::numeric_limits<double>::infinity());
+         layer.compute = keeping_mask<T>([=](const Var<T>& x) {
+           const Var<T> y = where(x.value() >= threshold, x, scale(x - threshold, slope));
+           return std::isinf(limit) ? y : where(y.value() > limit, y * 0 + limit, y);
+         });
+       }},
+      {"LeakyReLU",
+       [](Layer& layer, KerasConfig& config) {
+         // Keras 2 calls the slope alpha.
+         const double slope = config.number("alpha", config.number("negative_slope", 0.3));
+         layer.compute = keeping_mask<T>([=](const Var<T>& x) { return leaky_relu(x, slope); });
+       }},
+      {"ELU",
+       [](Layer& layer, KerasConfig& config) {
+         const double alpha = config.number("alpha", 1);
+         layer.compute = keeping_mask<T>([=](const Var<T>& x) { return elu(x, alpha); });
+       }},
+      // Formula: y = max(x, 0) + alpha min(x, 0), with a learned alpha.
+      {"PReLU",
+       [](Layer& layer, KerasConfig& config) {
+         config.ignore({"shared_axes"});  // the shape of alpha already has size 1 on these axes
+         layer.add_parameter(config, "alpha", {any_rank});
+         layer.compute = [](const Layer& self, KerasCall<T>& call) {
+           return with_mask(call, relu(call.x()) - self.weight(call, 0) * relu(-call.x()));
+         };
+       }},
+  };
 }
 
 template KerasActivation<float> keras_activation(KerasConfig&, const std::string&);

@@ -112,8 +112,6 @@ void read_multi_head_attention(KerasLayer<T>& layer, KerasConfig& config) {
     dense.trainable = layer.trainable;
     dense.add_parameter(config, "kernel", std::move(kernel));
     if (has_bias) dense.add_parameter(config, "bias", std::move(bias));
-    if (!layer.trainable)
-      for (auto& parameter : dense.parameters) parameter.value.set_requires_grad(false);
   };
   const Index out = output.empty() ? -1 : output.front();
   projection("query_dense", {-1, heads, key_size}, {heads, key_size});
@@ -175,9 +173,7 @@ void read_multi_head_attention(KerasLayer<T>& layer, KerasConfig& config) {
 
 template <class T>
 void read_softmax(KerasLayer<T>& layer, KerasConfig& config) {
-  const std::vector<Index> axes = config.integers("axis");
-  if (axes.size() > 1) fail<ValueError>("axis", "one axis", axes.size());
-  const Index axis = axes.empty() ? -1 : axes.front();
+  const Index axis = config.single("axis", -1, lowest_axis);
   const bool is_keras_2 = config.is_keras_2();
   config.require("robust_masking", false);
   layer.call_arguments = {"mask"};

@@ -14,6 +14,9 @@
 
 namespace weft {
 
+// The lowest axis that a configuration may contain.
+inline constexpr Index lowest_axis = -8;
+
 // The version of Keras that wrote a file.
 struct KerasVersion {
   int major_number = 3, minor_number = 0;
@@ -39,7 +42,8 @@ class KerasConfig {
   Index size(const std::string& name, std::optional<Index> otherwise = {}, Index lowest = 1);
   // Reads a list of integers, or one integer (as a list of one). Empty if there is no entry.
   std::vector<Index> integers(const std::string& name);
-  // Reads the only element of a list, or an integer: the options of one-dimensional convolutions.
+  // Reads the only element of a list, or an integer, such as an axis or the stride of a
+  // one-dimensional convolution.
   Index single(const std::string& name, Index otherwise, Index lowest = 1);
   // Accepts entries that do not change the results.
   void ignore(std::initializer_list<const char*> names) {

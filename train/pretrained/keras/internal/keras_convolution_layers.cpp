@@ -146,13 +146,9 @@ void read_separable_conv1d(KerasLayer<T>& layer, KerasConfig& config) {
 
 template <class T>
 void read_pooling(KerasLayer<T>& layer, KerasConfig& config) {
-  const bool is_max = layer.class_name == "MaxPooling1D";
+  const auto pool = layer.class_name == "MaxPooling1D" ? &max_pool<T> : &average_pool<T>;
   const WindowOptions windows = read_windows(config, "pool_size", 0);
-  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
-    return without_mask(windows.apply(call.x(), [&](const Var<T>& x, const UnfoldOptions& options) {
-      return is_max ? max_pool(x, options) : average_pool(x, options);
-    }));
-  };
+  layer.compute = dropping_mask<T>([=](const Var<T>& x) { return windows.apply(x, pool); });
 }
 
 // Pools over all steps. The mean is that of the steps that a mask does not hide; the maximum, as in

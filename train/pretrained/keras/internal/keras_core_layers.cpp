@@ -1,6 +1,7 @@
 #include "train/pretrained/keras/internal/keras_core_layers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "weft/autograd/error.hpp"
@@ -54,16 +55,6 @@ void read_embedding(KerasLayer<T>& layer, KerasConfig& config) {
   };
 }
 
-// Passes on the token ids that the program computes from texts; see KerasModel::vocabulary.
-template <class T>
-void read_text_vectorization(KerasLayer<T>& layer, KerasConfig& config) {
-  config.require("output_mode", "int");
-  config.ignore({"max_tokens", "standardize", "split", "ngrams", "output_sequence_length",
-                 "pad_to_max_tokens", "sparse", "ragged", "vocabulary", "vocabulary_size",
-                 "idf_weights", "encoding"});
-  layer.compute = [](const KerasLayer<T>&, KerasCall<T>& call) { return without_mask(call.x()); };
-}
-
 // Masks the steps whose vectors consist of `mask_value`, and sets them to zeros.
 template <class T>
 void read_masking(KerasLayer<T>& layer, KerasConfig& config) {
@@ -83,52 +74,28 @@ void read_masking(KerasLayer<T>& layer, KerasConfig& config) {
   };
 }
 
-template <class T>
-void read_dropout(KerasLayer<T>& layer, KerasConfig& config) {
-  const double rate = config.number("rate", 0);
-  config.ignore({"seed"});
-  config.require("noise_shape", nullptr);
-  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
-    return with_mask(call, dropout(call.x(), rate));
-  };
-}
-
 // Drops whole channels, over all steps.
 template <class T>
 void read_spatial_dropout(KerasLayer<T>& layer, KerasConfig& config) {
   const double rate = config.number("rate", 0);
   config.ignore({"seed", "noise_shape"});
-  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
-    const Var<T>& x = call.x();
-    if (!call.tape.training()) return with_mask(call, x);
+  layer.compute = keeping_mask<T>([=](const Var<T>& x) {
+    if (!x.tape().training()) return x;
     if (x.rank() != 3) fail<ShapeError>("input", "shape [batch, time, channels]", x.shape());
     const Tensor<T> ones = Tensor<T>::full({x.shape()[0], 1, x.shape()[2]}, T{1});
-    return with_mask(call, x * dropout(call.tape.constant(ones), rate));
-  };
+    return x * dropout(x.tape().constant(ones), rate);
+  });
 }
 
 // Layers that change their inputs only in training, in ways that weft does not support.
 template <class T>
 void read_noise(KerasLayer<T>& layer, KerasConfig& config) {
   config.ignore({"rate", "stddev", "seed", "noise_shape"});
-  layer.compute = [](const KerasLayer<T>&, KerasCall<T>& call) {
-    if (call.tape.training())
+  layer.compute = keeping_mask<T>([](const Var<T>& x) {
+    if (x.tape().training())
       fail<ValueError>("training", "a layer whose training weft supports", "random noise");
-    return with_mask(call, call.x());
-  };
-}
-
-template <class T>
-void read_identity(KerasLayer<T>& layer, KerasConfig& config) {
-  config.ignore({"l1", "l2"});
-  const double l1 = config.number("l1", 0), l2 = config.number("l2", 0);
-  if (l1 != 0 || l2 != 0)
-    layer.activity_regularizer = [=](const Var<T>& x) {
-      return scale(sum(abs(x)), l1) + scale(sum(x * x), l2);
-    };
-  layer.compute = [](const KerasLayer<T>&, KerasCall<T>& call) {
-    return with_mask(call, call.x());
-  };
+    return x;
+  });
 }
 
 // Inputs are constants: reshaping them has no gradient.
@@ -137,88 +104,12 @@ Var<T> reshaped(const Var<T>& x, const std::vector<Index>& sizes) {
   return reshape(x, x.value().reshaped(sizes).shape());
 }
 
-template <class T>
-void read_flatten(KerasLayer<T>& layer, KerasConfig& config) {
-  config.require("data_format", "channels_last");
-  layer.compute = [](const KerasLayer<T>&, KerasCall<T>& call) {
-    return without_mask(reshaped(call.x(), {call.x().shape()[0], -1}));
-  };
-}
-
-template <class T>
-void read_reshape(KerasLayer<T>& layer, KerasConfig& config) {
-  const std::vector<Index> target = config.integers("target_shape");
-  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
-    std::vector<Index> sizes{call.x().shape()[0]};
-    sizes.insert(sizes.end(), target.begin(), target.end());
-    return without_mask(reshaped(call.x(), sizes));
-  };
-}
-
-template <class T>
-void read_permute(KerasLayer<T>& layer, KerasConfig& config) {
-  std::vector<Index> axes = config.integers("dims");  // from 1, without the batch
-  axes.insert(axes.begin(), 0);
-  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
-    return without_mask(permute(call.x(), std::span<const Index>(axes)));
-  };
-}
-
-template <class T>
-void read_repeat_vector(KerasLayer<T>& layer, KerasConfig& config) {
-  const Index times = config.size("n");
-  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
-    return without_mask(repeat(unsqueeze(call.x(), 1), 1, times));
-  };
-}
-
-// Returns the two elements of an option such as "padding": a number, or a list of two.
-std::pair<Index, Index> pair_of(KerasConfig& config, const std::string& name) {
-  std::vector<Index> both = config.integers(name);
-  if (both.size() == 1) both.push_back(both.front());
-  if (both.size() != 2 || both[0] < 0 || both[1] < 0)
-    fail<ValueError>(name, "one or two sizes ≥ 0", str_cat(both.size(), " numbers"));
-  return {both[0], both[1]};
-}
-
-template <class T>
-void read_zero_padding(KerasLayer<T>& layer, KerasConfig& config) {
-  const auto [before, after] = pair_of(config, "padding");
-  config.require("data_format", "channels_last");
-  layer.compute = [=, first = before, last = after](const KerasLayer<T>&, KerasCall<T>& call) {
-    return without_mask(pad(call.x(), 1, first, last));
-  };
-}
-
-template <class T>
-void read_cropping(KerasLayer<T>& layer, KerasConfig& config) {
-  const auto [before, after] = pair_of(config, "cropping");
-  layer.compute = [first = before, last = after](const KerasLayer<T>&, KerasCall<T>& call) {
-    return without_mask(slice(call.x(), 1, first, call.x().shape()[1] - last));
-  };
-}
-
-template <class T>
-void read_up_sampling(KerasLayer<T>& layer, KerasConfig& config) {
-  const Index times = config.single("size", 2);
-  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
-    return without_mask(repeat(call.x(), 1, times));
-  };
-}
-
-template <class T>
-void read_rescaling(KerasLayer<T>& layer, KerasConfig& config) {
-  const double factor = config.number("scale", 1), offset = config.number("offset", 0);
-  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
-    return with_mask(call, scale(call.x(), factor) + offset);
-  };
-}
-
-// Reads the axis of a normalization: a number, or a list of one.
-Index read_axis(KerasConfig& config) {
-  const std::vector<Index> axes = config.integers("axis");
-  if (axes.size() > 1) fail<ValueError>("axis", "one axis", str_cat(axes.size(), " axes"));
-  return axes.empty() ? -1 : axes.front();
+// Returns the sizes before and after a sequence in an option such as "padding": one number, or two.
+std::array<Index, 2> both_sides(KerasConfig& config, const std::string& name) {
+  const std::vector<Index> sizes = config.integers(name);
+  if (sizes.empty() || sizes.size() > 2 || sizes.front() < 0 || sizes.back() < 0)
+    fail<ValueError>(name, "one or two sizes ≥ 0", str_cat(sizes.size(), " numbers"));
+  return {sizes.front(), sizes.back()};
 }
 
 // Calls `normalized` with the axis moved to the end.
@@ -231,7 +122,7 @@ Var<T> along_axis(Index axis, const Var<T>& x, const Normalized& normalized) {
 
 template <class T>
 void read_layer_norm(KerasLayer<T>& layer, KerasConfig& config) {
-  const Index axis = read_axis(config);
+  const Index axis = config.single("axis", -1, lowest_axis);
   const double eps = config.number("epsilon", 1e-3);
   const bool scaled = config.flag("scale", true), centered = config.flag("center", true);
   config.require("rms_scaling", false);
@@ -250,20 +141,11 @@ void read_layer_norm(KerasLayer<T>& layer, KerasConfig& config) {
   };
 }
 
-template <class T>
-void read_unit_norm(KerasLayer<T>& layer, KerasConfig& config) {
-  const Index axis = read_axis(config);
-  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
-    return with_mask(call,
-                     along_axis(axis, call.x(), [](const Var<T>& x) { return normalize(x); }));
-  };
-}
-
 // Formula: y = (x - mean) / √(variance + epsilon) · gamma + beta, for each channel, with the mean
 // and the variance of the batch while training, and with moving averages otherwise.
 template <class T>
 void read_batch_norm(KerasLayer<T>& layer, KerasConfig& config) {
-  const Index axis = read_axis(config);
+  const Index axis = config.single("axis", -1, lowest_axis);
   const double eps = config.number("epsilon", 1e-3), momentum = config.number("momentum", 0.99);
   const bool scaled = config.flag("scale", true), centered = config.flag("center", true);
   const bool is_keras_2 = config.is_keras_2();
@@ -313,30 +195,106 @@ void read_batch_norm(KerasLayer<T>& layer, KerasConfig& config) {
 
 template <class T>
 KerasReaders<T> keras_core_layers() {
+  using Layer = KerasLayer<T>;
   return {
       {"Dense", &read_dense<T>},
       {"Embedding", &read_embedding<T>},
-      {"TextVectorization", &read_text_vectorization<T>},
+      // Passes on the token ids that the program computes from texts; see KerasModel::vocabulary.
+      {"TextVectorization",
+       [](Layer& layer, KerasConfig& config) {
+         config.require("output_mode", "int");
+         config.ignore({"max_tokens", "standardize", "split", "ngrams", "output_sequence_length",
+                        "pad_to_max_tokens", "sparse", "ragged", "vocabulary", "vocabulary_size",
+                        "idf_weights", "encoding"});
+         layer.compute = dropping_mask<T>([](const Var<T>& x) { return x; });
+       }},
       {"Masking", &read_masking<T>},
-      {"Dropout", &read_dropout<T>},
+      {"Dropout",
+       [](Layer& layer, KerasConfig& config) {
+         const double rate = config.number("rate", 0);
+         config.ignore({"seed"});
+         config.require("noise_shape", nullptr);
+         layer.compute = keeping_mask<T>([=](const Var<T>& x) { return dropout(x, rate); });
+       }},
       {"SpatialDropout1D", &read_spatial_dropout<T>},
       {"GaussianNoise", &read_noise<T>},
       {"GaussianDropout", &read_noise<T>},
       {"AlphaDropout", &read_noise<T>},
-      {"Identity", &read_identity<T>},
-      {"ActivityRegularization", &read_identity<T>},
-      {"Flatten", &read_flatten<T>},
-      {"Reshape", &read_reshape<T>},
-      {"Permute", &read_permute<T>},
-      {"RepeatVector", &read_repeat_vector<T>},
-      {"ZeroPadding1D", &read_zero_padding<T>},
-      {"Cropping1D", &read_cropping<T>},
-      {"UpSampling1D", &read_up_sampling<T>},
-      {"Rescaling", &read_rescaling<T>},
+      {"Identity",
+       [](Layer& layer, KerasConfig&) {
+         layer.compute = keeping_mask<T>([](const Var<T>& x) { return x; });
+       }},
+      {"ActivityRegularization",
+       [](Layer& layer, KerasConfig& config) {
+         const double l1 = config.number("l1", 0), l2 = config.number("l2", 0);
+         layer.activity_regularizer = [=](const Var<T>& x) {
+           return scale(sum(abs(x)), l1) + scale(sum(x * x), l2);
+         };
+         layer.compute = keeping_mask<T>([](const Var<T>& x) { return x; });
+       }},
+      {"Flatten",
+       [](Layer& layer, KerasConfig& config) {
+         config.require("data_format", "channels_last");
+         layer.compute = dropping_mask<T>([](const Var<T>& x) {
+           return reshaped(x, {x.shape()[0], -1});
+         });
+       }},
+      {"Reshape",
+       [](Layer& layer, KerasConfig& config) {
+         const std::vector<Index> target = config.integers("target_shape");
+         layer.compute = dropping_mask<T>([=](const Var<T>& x) {
+           std::vector<Index> sizes{x.shape()[0]};
+           sizes.insert(sizes.end(), target.begin(), target.end());
+           return reshaped(x, sizes);
+         });
+       }},
+      {"Permute",
+       [](Layer& layer, KerasConfig& config) {
+         std::vector<Index> axes = config.integers("dims");  // from 1, without the batch
+         axes.insert(axes.begin(), 0);
+         layer.compute = dropping_mask<T>(
+             [=](const Var<T>& x) { return permute(x, std::span<const Index>(axes)); });
+       }},
+      {"RepeatVector",
+       [](Layer& layer, KerasConfig& config) {
+         const Index times = config.size("n");
+         layer.compute =
+             dropping_mask<T>([=](const Var<T>& x) { return repeat(unsqueeze(x, 1), 1, times); });
+       }},
+      {"ZeroPadding1D",
+       [](Layer& layer, KerasConfig& config) {
+         const std::array<Index, 2> sides = both_sides(config, "padding");
+         config.require("data_format", "channels_last");
+         layer.compute =
+             dropping_mask<T>([=](const Var<T>& x) { return pad(x, 1, sides[0], sides[1]); });
+       }},
+      {"Cropping1D",
+       [](Layer& layer, KerasConfig& config) {
+         const std::array<Index, 2> sides = both_sides(config, "cropping");
+         layer.compute = dropping_mask<T>(
+             [=](const Var<T>& x) { return slice(x, 1, sides[0], x.shape()[1] - sides[1]); });
+       }},
+      {"UpSampling1D",
+       [](Layer& layer, KerasConfig& config) {
+         const Index times = config.single("size", 2);
+         layer.compute = dropping_mask<T>([=](const Var<T>& x) { return repeat(x, 1, times); });
+       }},
+      {"Rescaling",
+       [](Layer& layer, KerasConfig& config) {
+         const double factor = config.number("scale", 1), offset = config.number("offset", 0);
+         layer.compute =
+             keeping_mask<T>([=](const Var<T>& x) { return scale(x, factor) + offset; });
+       }},
       {"LayerNormalization", &read_layer_norm<T>},
       {"BatchNormalization", &read_batch_norm<T>},
       {"BatchNormalizationV1", &read_batch_norm<T>},
-      {"UnitNormalization", &read_unit_norm<T>},
+      {"UnitNormalization",
+       [](Layer& layer, KerasConfig& config) {
+         layer.compute =
+             keeping_mask<T>([axis = config.single("axis", -1, lowest_axis)](const Var<T>& x) {
+               return along_axis(axis, x, [](const Var<T>& y) { return normalize(y); });
+             });
+       }},
   };
 }
 

@@ -183,8 +183,6 @@ KerasLayer<T> make_keras_layer(const json& description, KerasVersion version) {
         return scale(sum(y), 1.0 / static_cast<double>(y.shape()[0]));
       };
     config.check_all_read();
-    if (!layer.trainable)
-      for (auto& parameter : layer.parameters) parameter.value.set_requires_grad(false);
   });
   return layer;
 }

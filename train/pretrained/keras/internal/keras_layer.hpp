@@ -127,6 +127,18 @@ std::vector<KerasValue<T>> without_mask(Var<T> y) {
   return {KerasValue<T>{std::move(y), std::nullopt}};
 }
 
+// Return the computation of a layer that applies `function`, from Var<T> to Var<T>, to one input.
+// The output has the input's mask, or none.
+template <class T, class Function>
+typename KerasLayer<T>::Compute keeping_mask(Function function) {
+  return
+      [=](const KerasLayer<T>&, KerasCall<T>& call) { return with_mask(call, function(call.x())); };
+}
+template <class T, class Function>
+typename KerasLayer<T>::Compute dropping_mask(Function function) {
+  return [=](const KerasLayer<T>&, KerasCall<T>& call) { return without_mask(function(call.x())); };
+}
+
 // Returns a position in [0, rank) for an axis that may count from the end. Throws ValueError for
 // an axis that does not exist.
 Index keras_axis(const char* entry, Index axis, Index rank);

@@ -100,29 +100,8 @@ void read_merging(KerasLayer<T>& layer, KerasConfig& config) {
 }
 
 template <class T>
-Var<T> add_pair(const Var<T>& a, const Var<T>& b) {
-  return a + b;
-}
-template <class T>
-Var<T> subtract_pair(const Var<T>& a, const Var<T>& b) {
-  return a - b;
-}
-template <class T>
-Var<T> multiply_pair(const Var<T>& a, const Var<T>& b) {
-  return a * b;
-}
-template <class T>
-Var<T> maximum(const Var<T>& a, const Var<T>& b) {
-  return where(a.value() >= b.value(), a, b);
-}
-template <class T>
-Var<T> minimum(const Var<T>& a, const Var<T>& b) {
-  return where(a.value() <= b.value(), a, b);
-}
-
-template <class T>
 void read_concatenate(KerasLayer<T>& layer, KerasConfig& config) {
-  const Index axis = config.integers("axis").empty() ? -1 : config.integers("axis").front();
+  const Index axis = config.single("axis", -1, lowest_axis);
   const KerasVersion version = config.version();
   layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
     std::vector<Var<T>> inputs, masks;
@@ -195,14 +174,20 @@ void read_dot(KerasLayer<T>& layer, KerasConfig& config) {
 
 template <class T>
 KerasReaders<T> keras_merging_layers() {
-  return {{"Add", &read_merging<T, &add_pair<T>>},
-          {"Average", &read_merging<T, &add_pair<T>>},
-          {"Subtract", &read_merging<T, &subtract_pair<T>>},
-          {"Multiply", &read_merging<T, &multiply_pair<T>>},
-          {"Maximum", &read_merging<T, &maximum<T>>},
-          {"Minimum", &read_merging<T, &minimum<T>>},
-          {"Concatenate", &read_concatenate<T>},
-          {"Dot", &read_dot<T>}};
+  using X = Var<T>;
+  constexpr auto add = [](const X& a, const X& b) { return a + b; };
+  constexpr auto subtract = [](const X& a, const X& b) { return a - b; };
+  constexpr auto multiply = [](const X& a, const X& b) { return a * b; };
+  constexpr auto maximum = [](const X& a, const X& b) {
+    return where(a.value() >= b.value(), a, b);
+  };
+  constexpr auto minimum = [](const X& a, const X& b) {
+    return where(a.value() <= b.value(), a, b);
+  };
+  return {{"Add", &read_merging<T, add>},           {"Average", &read_merging<T, add>},
+          {"Subtract", &read_merging<T, subtract>}, {"Multiply", &read_merging<T, multiply>},
+          {"Maximum", &read_merging<T, maximum>},   {"Minimum", &read_merging<T, minimum>},
+          {"Concatenate", &read_concatenate<T>},    {"Dot", &read_dot<T>}};
 }
 
 template KerasReaders<float> keras_merging_layers();

@@ -322,76 +322,10 @@ void read_model(KerasLayer<T>& model, KerasConfig& config) {
   };
 }
 
+// Returns the values of an operation as numbers, 1 for true and 0 for false.
 template <class T>
-void read_input(KerasLayer<T>& layer, KerasConfig& config) {
-  config.ignore({"batch_size", "shape", "input_tensor", "optional"});
-  config.require("sparse", false);
-  config.require("ragged", false);
-  layer.compute = [](const KerasLayer<T>&, KerasCall<T>& call) { return call.inputs; };
-}
-
-// --- Operations -------------------------------------------------------------------------------
-// Their values are 1 for true and 0 for false.
-
-template <class T>
-Var<T> as_numbers(const KerasCall<T>& call, const Tensor<bool>& values) {
-  return call.tape.constant(numbers_of<T>(values, 0));
-}
-
-template <class T>
-void read_not_equal(KerasLayer<T>& layer, KerasConfig&) {
-  layer.compute = [](const KerasLayer<T>&, KerasCall<T>& call) {
-    return without_mask(as_numbers(call, call.x().value() != call.inputs.at(1).tensor.value()));
-  };
-}
-
-template <class T>
-void read_logical_or(KerasLayer<T>& layer, KerasConfig&) {
-  layer.compute = [](const KerasLayer<T>&, KerasCall<T>& call) {
-    return without_mask(as_numbers(call, (call.x() + call.inputs.at(1).tensor).value() != 0));
-  };
-}
-
-template <class T>
-void read_any(KerasLayer<T>& layer, KerasConfig& config) {
-  const Index axis = config.single("axis", -1, -8);
-  const bool keepdims = config.flag("keepdims", false);
-  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
-    return without_mask(max(call.x(), {axis}, keepdims));
-  };
-}
-
-template <class T>
-void read_expand_dims(KerasLayer<T>& layer, KerasConfig& config) {
-  const Index axis = config.single("axis", -1, -8);
-  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
-    return without_mask(unsqueeze(call.x(), axis));
-  };
-}
-
-template <class T>
-void read_like(KerasLayer<T>& layer, KerasConfig& config) {
-  const T value = layer.class_name == "OnesLike" ? T{1} : T{0};
-  config.ignore({"dtype", "sparse"});
-  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
-    return without_mask(call.tape.constant(Tensor<T>::full(call.x().shape(), value)));
-  };
-}
-
-template <class T>
-void read_join(KerasLayer<T>& layer, KerasConfig& config) {
-  const Index axis = config.single("axis", 0, -8);
-  layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
-    std::vector<Var<T>> inputs;
-    for (const KerasValue<T>& input : call.inputs) inputs.push_back(input.tensor);
-    return without_mask(concatenate(inputs, axis));
-  };
-}
-
-template <class T>
-void read_conversion(KerasLayer<T>& layer, KerasConfig& config) {
-  config.ignore({"dtype", "sparse", "ragged"});
-  layer.compute = [](const KerasLayer<T>&, KerasCall<T>& call) { return without_mask(call.x()); };
+std::vector<KerasValue<T>> as_numbers(const KerasCall<T>& call, const Tensor<bool>& values) {
+  return without_mask(call.tape.constant(numbers_of<T>(values, 0)));
 }
 
 }  // namespace
@@ -401,19 +335,65 @@ KerasReaders<T> keras_models() {
   return {{"Sequential", &read_model<T>},
           {"Functional", &read_model<T>},
           {"Model", &read_model<T>},
-          {"InputLayer", &read_input<T>}};
+          {"InputLayer", [](KerasLayer<T>& layer, KerasConfig& config) {
+             config.ignore({"batch_size", "shape", "input_tensor", "optional"});
+             config.require("sparse", false);
+             config.require("ragged", false);
+             layer.compute = [](const KerasLayer<T>&, KerasCall<T>& call) { return call.inputs; };
+           }}};
 }
 
 template <class T>
 KerasReaders<T> keras_operations() {
-  return {{"NotEqual", &read_not_equal<T>},
-          {"LogicalOr", &read_logical_or<T>},
-          {"Any", &read_any<T>},
-          {"ExpandDims", &read_expand_dims<T>},
-          {"ZerosLike", &read_like<T>},
-          {"OnesLike", &read_like<T>},
-          {"Concatenate", &read_join<T>},
-          {"ConvertToTensor", &read_conversion<T>}};
+  using Layer = KerasLayer<T>;
+  const auto like = [](Layer& layer, KerasConfig& config) {
+    const T value = layer.class_name == "OnesLike" ? T{1} : T{0};
+    config.ignore({"dtype", "sparse"});
+    layer.compute = dropping_mask<T>(
+        [=](const Var<T>& x) { return x.tape().constant(Tensor<T>::full(x.shape(), value)); });
+  };
+  return {
+      {"NotEqual",
+       [](Layer& layer, KerasConfig&) {
+         layer.compute = [](const Layer&, KerasCall<T>& call) {
+           return as_numbers(call, call.x().value() != call.inputs.at(1).tensor.value());
+         };
+       }},
+      {"LogicalOr",
+       [](Layer& layer, KerasConfig&) {
+         layer.compute = [](const Layer&, KerasCall<T>& call) {
+           return as_numbers(call, (call.x() + call.inputs.at(1).tensor).value() != 0);
+         };
+       }},
+      {"Any",
+       [](Layer& layer, KerasConfig& config) {
+         const Index axis = config.single("axis", -1, lowest_axis);
+         const bool keepdims = config.flag("keepdims", false);
+         layer.compute =
+             dropping_mask<T>([=](const Var<T>& x) { return max(x, {axis}, keepdims); });
+       }},
+      {"ExpandDims",
+       [](Layer& layer, KerasConfig& config) {
+         const Index axis = config.single("axis", -1, lowest_axis);
+         layer.compute = dropping_mask<T>([=](const Var<T>& x) { return unsqueeze(x, axis); });
+       }},
+      {"ZerosLike", like},
+      {"OnesLike", like},
+      {"Concatenate",
+       [](Layer& layer, KerasConfig& config) {
+         const Index axis = config.single("axis", 0, lowest_axis);
+         layer.compute = [=](const Layer&, KerasCall<T>& call) {
+           std::vector<Var<T>> inputs;
+           for (const KerasValue<T>& input : call.inputs) inputs.push_back(input.tensor);
+           return without_mask(concatenate(inputs, axis));
+         };
+       }},
+      {"ConvertToTensor",
+       [](Layer& layer, KerasConfig& config) {
+         config.ignore({"dtype", "sparse", "ragged"});
+         layer.compute = dropping_mask<T>([](const Var<T>& x) { return x; });
+       }},
+  };
 }
 
 template KerasReaders<float> keras_models();

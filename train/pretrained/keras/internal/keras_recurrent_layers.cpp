@@ -214,8 +214,6 @@ void read_recurrent(KerasLayer<T>& layer, KerasConfig& config) {
   const Cell<T> cell(weights, own.is_null() ? config : cell_config);
   cell_config.check_all_read();
   weights.trainable = layer.trainable;
-  if (!layer.trainable)
-    for (auto& parameter : weights.parameters) parameter.value.set_requires_grad(false);
   const bool is_keras_2 = config.is_keras_2();
   layer.call_arguments = {"initial_state"};
   layer.compute = [=](const KerasLayer<T>& self, KerasCall<T>& call) {
