@@ -19,18 +19,30 @@ void check_targets(const Shape& expected, const Tensor<float>& targets) {
 
 Var<float> limited(const Var<float>& probabilities) { return clamp(probabilities, 1e-7, 1 - 1e-7); }
 
-// Formula: -Σ (y log p + (1 - y) log(1 - p)) / n.
-Var<float> binary_cross_entropy(const Var<float>& outputs, const Tensor<float>& targets) {
+// Returns the targets as a constant.
+Var<float> probabilities(const Var<float>& outputs, const Tensor<float>& targets) {
   check_targets(outputs.shape(), targets);
   for (float target : targets)
     if (!(target >= 0 && target <= 1))
       fail<ValueError>("targets", "probabilities between 0 and 1", target);
-  const Var<float> p = limited(outputs), y = outputs.tape().constant(targets);
+  return outputs.tape().constant(targets);
+}
+
+// Formula: -Σ (y log p + (1 - y) log(1 - p)) / n.
+Var<float> binary_cross_entropy(const Var<float>& outputs, const Tensor<float>& targets) {
+  const Var<float> p = limited(outputs), y = probabilities(outputs, targets);
   return -mean(y * log(p) + (1 - y) * log(1 - p));
 }
 
-// Formula: -Σ log p[target] / n.
+// Formula: -Σ y log p / n, where Keras divides p by its sum over the classes.
 Var<float> categorical_cross_entropy(const Var<float>& outputs, const Tensor<float>& targets) {
+  const Var<float> p = limited(outputs / sum(outputs, {-1}, true));
+  return -mean(sum(log(p) * probabilities(outputs, targets), {-1}));
+}
+
+// Formula: -Σ log p[target] / n.
+Var<float> sparse_categorical_cross_entropy(const Var<float>& outputs,
+                                            const Tensor<float>& targets) {
   if (outputs.rank() != 2) fail<ShapeError>("outputs", "shape [batch, classes]", outputs.shape());
   const Index batch = outputs.shape()[0], classes = outputs.shape()[1];
   check_targets({batch, 1}, targets);
@@ -59,9 +71,11 @@ KerasLoss loss_named(const std::string& name) {
   if (name == "mean_absolute_error" || name == "mae")
     return pointwise([](const Var<float>& x, const Var<float>& y) { return l1_loss(x, y); });
   if (name == "binary_crossentropy") return binary_cross_entropy;
-  if (name == "sparse_categorical_crossentropy") return categorical_cross_entropy;
+  if (name == "categorical_crossentropy") return categorical_cross_entropy;
+  if (name == "sparse_categorical_crossentropy") return sparse_categorical_cross_entropy;
   fail<ValueError>("option --loss",
-                   "mse, mae, binary_crossentropy or sparse_categorical_crossentropy",
+                   "mse, mae, binary_crossentropy, categorical_crossentropy or "
+                   "sparse_categorical_crossentropy",
                    name.empty() ? "none, and the file names none" : "'" + name + "'");
 }
 

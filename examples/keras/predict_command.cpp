@@ -86,7 +86,7 @@ int predict(int argc, char** argv) {
   const KerasModel<float> model = argument.load();
   const std::vector<KerasInput> expected = model.inputs();
   if (files.size() != expected.size())
-    fail<ValueError>("inputs", str_cat(expected.size(), " files, one per input of the model"),
+    fail<ValueError>("inputs", str_cat(expected.size(), ", one file per input of the model"),
                      str_cat(files.size()));
   std::vector<Tensor<float>> inputs;
   for (std::size_t i = 0; i < files.size(); ++i)

@@ -102,14 +102,13 @@ TEST_CASE("keras names what is wrong with its inputs", "[examples]") {
   refused({"predict", model, csv}, 1, "'x'");
   write_inputs(csv);
   refused({"predict", model, csv, csv}, 1,
-          "inputs: expected 1 files, one per input of the model, got 2");
+          "inputs: expected 1, one file per input of the model, got 2");
   refused({"predict", model, csv, "--out", "y.txt"}, 1,
           "option --out: expected a name that ends in .npy or .csv, got 'y.txt'");
   refused({"predict", model, csv, "--out", csv}, 1, "x.csv");
-  refused(
-      {"finetune", model, csv, "--loss=hinge", "--out", folder / "a"}, 1,
-      "option --loss: expected mse, mae, binary_crossentropy or sparse_categorical_crossentropy, "
-      "got 'hinge'");
+  refused({"finetune", model, csv, "--loss=hinge", "--out", folder / "a"}, 1,
+          "option --loss: expected mse, mae, binary_crossentropy, categorical_crossentropy or "
+          "sparse_categorical_crossentropy, got 'hinge'");
   refused({"finetune", model, csv, "--out", folder / "a"}, 1,
           "input series: expected rows of [12, 1], got rows of 11 numbers");
   refused({"finetune", model, csv, "--targets=12", "--out", folder / "a"}, 1,
@@ -150,6 +149,11 @@ TEST_CASE("the losses are those of Keras, by hand", "[examples]") {
         Approx(-(std::log(0.75) + std::log(0.5)) / 2));
   CHECK(value("sparse_categorical_crossentropy", {{2, 2}, {0.25f, 0.75f, 1, 0}},
               {{2, 1}, {1, 1}}) == Approx(-(std::log(0.75) + std::log(1e-7)) / 2));
+  CHECK(value("categorical_crossentropy", {{2, 2}, {0.5f, 1.5f, 1, 0}}, {{2, 2}, {0, 1, 0, 1}}) ==
+        Approx(-(std::log(0.75) + std::log(1e-7)) / 2));
+  CHECK(message_of<ValueError>([&] {
+          value("categorical_crossentropy", {{1, 2}, {0.5f, 0.5f}}, {{1, 2}, {2, 0}});
+        }) == "targets: expected probabilities between 0 and 1, got 2");
   CHECK(message_of<ValueError>([&] {
           value("sparse_categorical_crossentropy", {{1, 2}, {0.5f, 0.5f}}, {{1, 1}, {2}});
         }) == "targets: expected classes between 0 and 1, got 2");
