@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include <weft/layers/batch_norm.hpp>
+#include <weft/layers/conv1d.hpp>
 #include <weft/layers/models/bert.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/layers/multi_head_attention.hpp>
@@ -162,45 +163,50 @@ TEST_CASE("weights of other programs: recurrent layers of Keras 2, by name and i
     Network(Names layer_names, Random& random)
         : names(std::move(layer_names)),
           embedding({.num_embeddings = 13, .embedding_dim = 8}, random),
+          conv({.in_channels = 8, .out_channels = 8, .kernel_size = 3, .padding = Padding::causal},
+               random),
           lstm({.input_size = 8, .num_hiddens = 4, .bidirectional = true}, random),
           norm({.num_features = 8, .eps = 1e-3}),
           gru({.input_size = 8, .num_hiddens = 5}, random),
           rnn({.input_size = 5, .num_hiddens = 3}, random),
           dense({3, 2}, random) {}
     Var<float> operator()(Tape<float>& tape, const Tokens& tokens) const {
-      const Var x = norm(lstm(embedding(tape, tokens)).states);
+      const Var x = norm(lstm(conv(embedding(tape, tokens))).states);
       return dense(rnn(gru(x).states).states);
     }
     void members(Members<float>& members) const override {
       members.type("Network");
       members(names[0], embedding);
-      members(names[1], lstm);
-      members(names[2], norm);
-      members(names[3], gru);
-      members(names[4], rnn);
-      members(names[5], dense);
+      members(names[1], conv);
+      members(names[2], lstm);
+      members(names[3], norm);
+      members(names[4], gru);
+      members(names[5], rnn);
+      members(names[6], dense);
     }
     Names names;
     Embedding<float> embedding;
+    Conv1d<float> conv;
     LSTM<float> lstm;
     BatchNorm<float> norm;
     GRU<float> gru;
     RNN<float> rnn;
     Linear<float> dense;
   };
-  const Names in_keras{"embedding", "bidirectional", "batch_normalization",
-                       "gru",       "simple_rnn",    "dense"};
+  const Names in_keras{"embedding", "conv1d",     "bidirectional", "batch_normalization",
+                       "gru",       "simple_rnn", "dense"};
   const auto [file, in_order] =
       GENERATE(table<std::string, bool>({{"keras_2_recurrent.h5", false},
                                          {"keras_2_recurrent.h5", true},
                                          {"keras_2_recurrent_old.h5", true}}));
   INFO(file);
   Random random(1);
-  Network network(in_order ? Names{"tokens", "both", "norm", "third", "fourth", "head"} : in_keras,
-                  random);
+  Network network(
+      in_order ? Names{"tokens", "window", "both", "norm", "third", "fourth", "head"} : in_keras,
+      random);
   const LoadWeightsReport report = load_weights(data(file), network, {.in_order = in_order});
   CHECK(report.layout == "Keras 2");
-  CHECK(report.loaded.size() == 23);
+  CHECK(report.loaded.size() == 25);
   CHECK(report.unused.empty());
   const Hdf5File values(data("keras_2_values.h5"));
   Tape<float> tape = Tape<float>::inference();

@@ -1,4 +1,4 @@
-"""Writes ../keras_2_recurrent*.h5: the weights of recurrent layers as Keras 2 saves them, with the inputs and
+"""Writes ../keras_2_recurrent*.h5: the weights of a model with recurrent layers as Keras 2 saves them, with the inputs and
 outputs of the model in ../keras_2_values.h5.
 
 python3 write_recurrent_weights.py, with tf_keras
@@ -18,6 +18,7 @@ random = np.random.default_rng(1)
 model = Sequential([
     Input((6,)),
     layers.Embedding(13, 8),
+    layers.Conv1D(8, 3, padding="causal"),
     layers.Bidirectional(layers.LSTM(4, return_sequences=True)),
     layers.BatchNormalization(),
     layers.GRU(5, return_sequences=True),

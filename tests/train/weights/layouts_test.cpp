@@ -404,17 +404,33 @@ TEST_CASE("layouts: what Keras has in another form is refused, also where sizes 
                                     {".*running_mean", "bias_ih_l0"}}}),
              Catch::Contains("not readable from this layout (1): bias_ih_l0 "
                              "(layers.rnn.cell.cells.gru_cell.vars.2): weights of a GRU"));
-  // [kernel, in, out], not [out, in, kernel].
-  for (const std::string path : {"/layers/conv1d/vars/", "/conv1d/conv1d/"}) {
-    const bool is_new = path.starts_with("/layers");
-    WeightFile file(Conv1d<float>({.in_channels = 2, .out_channels = 3, .kernel_size = 3}, random),
-                    [&](Hdf5Writer& writer) {
-                      writer.tensor(path + (is_new ? "0" : "kernel:0"), Tensor<float>({3, 2, 3}));
-                      writer.tensor(path + (is_new ? "1" : "bias:0"), Tensor<float>({3}));
-                    });
-    CHECK_THAT(file.error(), Catch::Contains("not readable from this layout (1): weight (") &&
-                                 Catch::EndsWith("weights of a Conv1d"));
-  }
+}
+
+TEST_CASE("layouts: kernels of Keras's convolutions have their axes reversed", "[train]") {
+  Random random(1);
+  const bool is_new = GENERATE(true, false);
+  const std::string path = is_new ? "/layers/conv1d/vars/" : "/conv1d/conv1d/";
+  WeightFile file(Conv1d<float>({.in_channels = 2, .out_channels = 3, .kernel_size = 4}, random),
+                  [&](Hdf5Writer& writer) {
+                    Tensor<float> kernel({4, 2, 3});
+                    for (Index i = 0; i < kernel.size(); ++i)
+                      kernel.data()[i] = static_cast<float>(i);
+                    writer.tensor(path + (is_new ? "0" : "kernel:0"), kernel);
+                    writer.tensor(path + (is_new ? "1" : "bias:0"), Tensor<float>({3}));
+                  });
+  (void)load_weights(file.path, file.model);
+  const Tensor<float>& weight = file.model.weight.value();  // [out, in, kernel]
+  CHECK(weight(2, 1, 3) == 23);
+  CHECK(weight(2, 0, 3) == 20);
+  CHECK(weight(1, 0, 2) == 13);
+  CHECK_THAT(
+      (WeightFile(Conv1d<float>({.in_channels = 4, .out_channels = 3, .kernel_size = 2}, random),
+                  [&](Hdf5Writer& writer) {
+                    writer.tensor(path + (is_new ? "0" : "kernel:0"), Tensor<float>({3, 4, 2}));
+                    writer.tensor(path + (is_new ? "1" : "bias:0"), Tensor<float>({3}));
+                  })
+           .error()),
+      Catch::Contains("expected [2, 4, 3], got [3, 4, 2]"));
 }
 
 TEST_CASE("layouts: heads that are packed side by side need an attention", "[train]") {

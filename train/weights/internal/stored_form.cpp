@@ -106,6 +106,24 @@ void scatter(const Block<T>& block, const StoredForm& form, Index part, T* to) {
   std::ranges::copy(own.elements, to + own.first);
 }
 
+Shape reversed(const Shape& shape) {
+  std::vector<Index> sizes(shape.begin(), shape.end());
+  std::ranges::reverse(sizes);
+  return Shape(sizes);
+}
+
+// Returns a tensor [a, b, c] as [c, b, a].
+template <class T>
+Tensor<T> with_reversed_axes(const Tensor<T>& values) {
+  const Shape& shape = values.shape();
+  Tensor<T> result = Tensor<T>::uninitialized(reversed(shape));
+  const Index outer = shape[0], middle = shape[1], inner = shape[2];
+  for (Index i = 0; i < middle; ++i)
+    transpose(outer, inner, values.data() + i * inner, middle * inner, result.data() + i * outer,
+              middle * outer);
+  return result;
+}
+
 }  // namespace
 
 bool is_float(const std::string& type) {
@@ -113,6 +131,7 @@ bool is_float(const std::string& type) {
 }
 
 Shape StoredForm::dataset() const {
+  if (is_reversed) return reversed(parameter);
   if (parts == 1) return is_transposed ? Shape{parameter[1], parameter[0]} : parameter;
   if (parameter.rank() == 0) return {parts};
   const Index rows = parameter[0] / std::ssize(own) * parts;
@@ -124,7 +143,7 @@ Index StoredForm::part_size() const { return parameter.elements() / std::ssize(o
 bool StoredForm::fits(const Shape& found) const {
   const Shape expected = dataset();
   if (found == expected || is_first_part(found)) return true;
-  if (!splits_axes) return false;
+  if (!splits_axes || is_reversed) return false;
   if (expected.rank() == 1) return found.elements() == expected[0];
   return expected.rank() == 2 && merges_to(found, expected[0], expected[1]);
 }
@@ -138,8 +157,10 @@ void read_stored(const StoredDataset& dataset, std::span<StoredTensor<T>> tensor
     if (is_whole && tensor.form.own.front() == 0) {
       Tensor<T> values = dataset.tensor<T>(shape);
       check_block(dataset, shape, Block<T>{0, std::as_const(values).values()});
-      tensor.value = shape == tensor.form.parameter ? std::move(values)
-                                                    : values.reshaped(tensor.form.parameter);
+      if (form.is_reversed) values = with_reversed_axes(values);
+      tensor.value = values.shape() == tensor.form.parameter
+                         ? std::move(values)
+                         : values.reshaped(tensor.form.parameter);
     } else {
       tensor.value = is_whole ? Tensor<T>(tensor.form.parameter)
                               : Tensor<T>::uninitialized(tensor.form.parameter);
@@ -157,7 +178,7 @@ void read_stored(const StoredDataset& dataset, std::span<StoredTensor<T>> tensor
 
 template <class T>
 bool has_values(const StoredDataset& dataset, const StoredForm& form, const Tensor<T>& values) {
-  if (form.is_transposed) {
+  if (form.is_transposed || form.is_reversed) {
     StoredTensor<T> tensor{form};
     read_stored<T>(dataset, {&tensor, 1});
     return std::ranges::equal(std::as_const(tensor.value).values(), values.values());

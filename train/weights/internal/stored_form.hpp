@@ -19,6 +19,9 @@ struct StoredForm {
   Shape parameter;  // the shape of the parameter
   // Whether the dataset contains the transposed matrix.
   bool is_transposed = false;
+  // Whether the dataset has the axes of the parameter in reverse order, as kernels of Keras's
+  // Conv1D.
+  bool is_reversed = false;
   // Whether the dataset may have several axes for one axis of the parameter.
   bool splits_axes = false;
   // The rows of the dataset (its columns, if it is transposed) consist of `parts` equal parts. The

@@ -193,7 +193,7 @@ std::string ModelWeight::unknown_in(const WeightLayout& layout, const WeightPart
   // Keras stores the biases for inputs and for states in one dataset.
   const bool is_of_cell = layout.has_keras_cells && (is_linear || part.parts == 2);
   if (layout.splits_axes &&
-      ((is_recurrent(layer) && !is_of_cell) || (layer == "Conv1d" && shape.rank() > 1)))
+      ((is_recurrent(layer) && !is_of_cell) || (!layout.has_keras_cells && is_kernel())))
     return "weights of a " + layer;
   // CuDNNLSTM and CuDNNGRU store both biases in one row, and their weights in a different order.
   if (layout.has_keras_cells && part.parts == 2 && dataset == Shape{2 * shape.elements()})
@@ -206,6 +206,7 @@ std::string ModelWeight::unknown_in(const WeightLayout& layout, const WeightPart
 StoredForm ModelWeight::form(const WeightLayout& layout, const WeightPart& part) const {
   StoredForm form{.parameter = shape,
                   .is_transposed = is_linear && part.is_transposed,
+                  .is_reversed = layout.has_keras_cells && is_kernel(),
                   .splits_axes = layout.splits_axes,
                   .parts = part.parts,
                   .own = {part.part}};

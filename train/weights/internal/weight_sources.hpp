@@ -26,6 +26,8 @@ struct ModelWeight {
   // The number of heads of the attention that contains the parameter; 0 outside of attention.
   Index heads = 0;
 
+  // Returns whether this is the kernel of a convolution.
+  bool is_kernel() const { return layer == "Conv1d" && shape.rank() == 3; }
   // Returns a description such as "weights of a GRU" if the layout stores this weight in an unknown
   // way, for example with gates in an unknown order; otherwise "". `dataset` is its shape, if
   // known.
