@@ -4,9 +4,12 @@
 #include <memory>
 #include <string>
 
+#include <weft/layers/batch_norm.hpp>
+#include <weft/layers/conv1d.hpp>
 #include <weft/layers/models/bert.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/layers/multi_head_attention.hpp>
+#include <weft/layers/recurrent.hpp>
 #include <weft/train/data/hdf5_rows.hpp>
 #include <weft/train/data/windows.hpp>
 #include <weft/train/files/hdf5/hdf5_file.hpp>
@@ -52,8 +55,39 @@ void load(const std::string& path, Model& model) {
   attempt([&] {
     (void)load_weights(path, model, {.ignore_missing = {".*"}, .ignore_unexpected = {".*"}});
   });
+  attempt(
+      [&] { (void)load_weights(path, model, {.ignore_unexpected = {".*"}, .in_order = true}); });
   attempt([&] { load_checkpoint(path, model); });
 }
+
+// The model of tests/golden/keras_2_recurrent.h5, whose layers have different names in the file.
+struct Recurrent : Module<float> {
+  explicit Recurrent(Random& random)
+      : embedding({.num_embeddings = 13, .embedding_dim = 8}, random),
+        conv({.in_channels = 8, .out_channels = 8, .kernel_size = 3}, random),
+        lstm({.input_size = 8, .num_hiddens = 4, .bidirectional = true}, random),
+        norm({.num_features = 8}),
+        gru({.input_size = 8, .num_hiddens = 5}, random),
+        rnn({.input_size = 5, .num_hiddens = 3}, random),
+        dense({3, 2}, random) {}
+  void members(Members<float>& members) const override {
+    members.type("Recurrent");
+    members("embedding", embedding);
+    members("conv", conv);
+    members("lstm", lstm);
+    members("norm", norm);
+    members("gru", gru);
+    members("rnn", rnn);
+    members("dense", dense);
+  }
+  Embedding<float> embedding;
+  Conv1d<float> conv;
+  LSTM<float> lstm;
+  BatchNorm<float> norm;
+  GRU<float> gru;
+  RNN<float> rnn;
+  Linear<float> dense;
+};
 
 }  // namespace
 
@@ -76,7 +110,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static Bert<float> bert(
       {.vocabulary_size = 7, .max_len = 5, .num_hiddens = 4, .num_heads = 2, .num_blocks = 2},
       random);
+  static Recurrent recurrent(random);
   load(path, linear);
+  load(path, recurrent);
   load(path, attention);
   load(path, gpt);
   load(path, bert);
