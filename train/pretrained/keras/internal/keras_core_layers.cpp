@@ -62,8 +62,7 @@ void read_masking(KerasLayer<T>& layer, KerasConfig& config) {
   layer.compute = [=](const KerasLayer<T>&, KerasCall<T>& call) {
     const Var<T>& x = call.x();
     const Index size = x.shape().columns();
-    std::vector<Index> sizes(x.shape().begin(), x.shape().end() - 1);
-    Tensor<bool> mask{Shape(sizes)};
+    Tensor<bool> mask{x.shape().without(-1)};
     const T* vectors = x.value().data();
     for (bool& is_set : mask.values()) {
       is_set = std::any_of(vectors, vectors + size, [&](T element) { return element != value; });

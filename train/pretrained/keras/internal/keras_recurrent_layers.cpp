@@ -316,11 +316,7 @@ void read_time_distributed(KerasLayer<T>& layer, KerasConfig& config) {
     const Var<T>& x = call.x();
     if (x.rank() < 2) fail<ShapeError>("input", "shape [batch, time, …]", x.shape());
     const Index batch = x.shape()[0], time = x.shape()[1];
-    const auto merged = [&](const Shape& shape) {
-      std::vector<Index> sizes{batch * time};
-      sizes.insert(sizes.end(), shape.begin() + 2, shape.end());
-      return Shape(sizes);
-    };
+    const auto merged = [&](const Shape& shape) { return shape.without(0).with(0, batch * time); };
     KerasCall<T> own = call;
     own.inputs = {{reshape(x, merged(x.shape()))}};
     std::optional<Tensor<bool>> mask = call.mask();
@@ -336,10 +332,8 @@ void read_time_distributed(KerasLayer<T>& layer, KerasConfig& config) {
     }
     std::vector<KerasValue<T>> outputs = self.children.front()(own);
     for (KerasValue<T>& output : outputs) {
-      std::vector<Index> sizes{batch, time};
-      const Shape shape = output.tensor.shape();
-      sizes.insert(sizes.end(), shape.begin() + 1, shape.end());
-      output = {reshape(output.tensor, Shape(sizes)), mask};
+      const Shape shape = output.tensor.shape().with(0, time).inserted(0, batch);
+      output = {reshape(output.tensor, shape), mask};
     }
     return outputs;
   };
