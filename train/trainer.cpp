@@ -17,6 +17,7 @@
 #include "train/internal/update.hpp"
 #include "train/parallel/internal/agreement.hpp"
 #include "train/weights/internal/dataset_names.hpp"
+#include "train/weights/internal/snapshot.hpp"
 
 namespace weft {
 namespace {
@@ -25,14 +26,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-void check_validation(const Validation& validation) {
-  check_at_least("trainer: validation.every_steps", validation.every_steps, std::int64_t{0});
-  check_at_least("trainer: validation.patience", validation.patience, std::int64_t{0});
-  if (validation.columns.empty())
-    fail<ValueError>("trainer: validation.columns", "at least one", "none");
-  check_function("trainer: validation.run", validation.run);
 }
 
 constexpr const char* training_loss = "training_loss";
@@ -71,8 +64,14 @@ class TrainingLoop<T>::Run {
       begin();
       while (!ended() && end_vote_.exit_status == 0) step();
       finish();
-      const TrainingResult result{end(), progress_.step, progress_.best_step, progress_.best_value,
+      const TrainingResult result{end(),
+                                  progress_.step,
+                                  progress_.best_step,
+                                  progress_.best_value,
+                                  progress_.skipped_steps,
                                   end() == StopReason::interrupted ? end_vote_.exit_status : 0};
+      if (validation_ && validation_->restore_best_weights && result.end != StopReason::interrupted)
+        restore_best_weights();
       if (observers_) observers_->end(result);
       return result;
     } catch (...) {
@@ -138,6 +137,7 @@ class TrainingLoop<T>::Run {
     report_.labels = update_.labels();
     report_.learning_rate = optimizer_.learning_rate();
     report_.grad_norm = update_.grad_norm();
+    report_.is_skipped = update_.is_skipped();
     report_.data_seconds = update_.data_seconds();
     report_.labels_per_second = static_cast<double>(labels_) / seconds_;
     // The user's observers may read the weights.
@@ -175,18 +175,12 @@ class TrainingLoop<T>::Run {
       check_same(processes_, what, str_cat(values...));
     };
     check_same_program(processes_);
-    check("seed", options_.seed);
-    check("parts", options_.parts);
-    check("accumulation", options_.gradient_accumulation_steps);
-    check("epochs and max_steps", options_.epochs, " and ", options_.max_steps);
-    check("clip_norm", options_.clip_norm);
-    check("precision", name_of("precision", options_.precision, precision_names));
-    check("schedule", description_of(options_.schedule));
+    for (const auto& [name, value] : training_settings(options_, optimizer_.description()))
+      check(name.c_str(), value);
     check("validation", validation_ ? str_cat("every ", validation_->every_steps) : "none");
     check("folder", options_.folder.empty() ? "none" : "one", options_.resume ? " to resume" : "");
     check("should_stop", options_.should_stop ? "one" : "none");
     check("data", trainer_.losses_.fingerprint);
-    check("optimizer", optimizer_.description());
     check("number of observers", trainer_.observers_.size());
     check("average", trainer_.average_ ? "one" : "none");
     check("steps done", progress_.step);
@@ -221,7 +215,8 @@ class TrainingLoop<T>::Run {
 
   // Calls `work` while the model contains the averaged parameters, if an average is tracked.
   void with_average(const std::function<void()>& work) {
-    ExponentialMovingAverage<T>* const average = trainer_.average_;
+    ExponentialMovingAverage<T>* average = trainer_.average_;
+    if (average && average->updates() == 0) average = nullptr;  // all steps were skipped
     if (average) average->swap();
     try {
       work();
@@ -291,13 +286,16 @@ class TrainingLoop<T>::Run {
                                       .best_value = progress_.best_value});
       });
     if (!is_best) return;
+    if (validation_->restore_best_weights)
+      with_average([&] { trainer_.restore_best_weights_ = snapshot(trainer_.model_); });
     // A folder with best.h5 must also contain a last.h5 to resume from.
     if (saved_step_ < 0) save_last();
     save_best();
   }
 
   void lower_learning_rate(double factor) {
-    if (!options_.schedule) optimizer_.schedule_learning_rate(optimizer_.learning_rate() * factor);
+    const double rate = options_.plateau->reduced(optimizer_.learning_rate(), factor);
+    if (!options_.schedule) optimizer_.schedule_learning_rate(rate);
     message(str_cat("no improvement: the learning rate is multiplied by ", factor));
   }
 
@@ -334,6 +332,7 @@ class TrainingLoop<T>::Run {
     std::vector<std::string> changes;
     if (folder_.open()) {
       saved_step_ = progress_.step;
+      trainer_.restore_best_weights_ = nullptr;
       message(str_cat("resumed from ", (options_.folder / "last.h5").string(), " at step ",
                       progress_.step));
       // Checkpoints of weft 0.2 contain no settings.
@@ -343,8 +342,8 @@ class TrainingLoop<T>::Run {
         message(change);
         // The next step must not use the rate of the earlier schedule.
         if (change.starts_with("the schedule was ") && !options_.schedule)
-          optimizer_.schedule_learning_rate(optimizer_.initial_learning_rate() *
-                                            progress_.plateau_factor);
+          optimizer_.schedule_learning_rate(options_.plateau.value_or(Plateau()).reduced(
+              optimizer_.initial_learning_rate(), progress_.plateau_factor));
       }
     }
     if (observers_) {
@@ -355,6 +354,7 @@ class TrainingLoop<T>::Run {
       observers_->begin({.step = progress_.step,
                          .best_step = progress_.best_step,
                          .best_value = progress_.best_value,
+                         .skipped_steps = progress_.skipped_steps,
                          .columns = columns_,
                          .label_unit = trainer_.losses_.unit,
                          .changes = changes});
@@ -372,6 +372,14 @@ class TrainingLoop<T>::Run {
                     " is missing; only later validations will determine the best model"));
     progress_.best_step = 0;
     progress_.best_value = 0.0;
+  }
+
+  void restore_best_weights() {
+    if (trainer_.restore_best_weights_) return trainer_.restore_best_weights_();
+    if (progress_.best_step == 0) return;
+    // The best validation was before the run resumed.
+    in_first([&] { load_checkpoint(options_.folder / "best.h5", trainer_.model_); });
+    if (processes_.size() > 1) broadcast_state(processes_, trainer_.model_);
   }
 
   // Calls `write` in the root process, which has the whole state during the call.
@@ -429,7 +437,7 @@ TrainingLoop<T>::TrainingLoop(Module<T>& model, Optimizer<T>& optimizer, BatchLo
       options_(std::move(options)),
       optimizer_(optimizer),
       losses_(std::move(losses)),
-      progress_({options_.seed, losses_.fingerprint}, options_.plateau.has_value()) {
+      progress_({options_.seed, losses_.fingerprint}) {
   check_options(options_);
 }
 

@@ -43,6 +43,10 @@ struct Validation {
   std::int64_t every_steps = 0;
   // Training stops after this many scheduled validations in a row without improvement; 0 disables.
   std::int64_t patience = 0;
+  // Whether the model has the weights of the best validation when training has finished or stopped
+  // early (Keras's restore_best_weights): the averaged weights if an average is tracked. last.h5
+  // contains the weights of the last step. An interrupted run restores nothing.
+  bool restore_best_weights = false;
 };
 
 // Options of a Trainer.
@@ -70,6 +74,10 @@ struct TrainerOptions {
   // Lowers the learning rate when validations stop improving; requires a validation. Its factors
   // multiply the schedule's learning rates.
   std::optional<Plateau> plateau = {};
+  // The number of consecutive steps that may be skipped because their loss or a gradient is not
+  // finite (like optax's apply_if_finite). Such a step counts as a step but changes neither the
+  // model nor the optimizer. One more step ends training with NonFiniteError.
+  std::int64_t max_consecutive_skips = 0;
   // The seed for dropout.
   std::uint64_t seed = 0;
   // If set, called after every step and its validation; training stops early if it returns true.
@@ -189,9 +197,10 @@ class WEFT_API TrainingLoop {
   //   - ValueError if the checkpoint was trained with different data or a different seed.
   //
   // During training, throws NonFiniteError, which names the step and the operation, if a loss or a
-  // gradient is not finite; the parameters keep the values of the previous step, and nothing is
-  // saved. Throws ValueError or ShapeError for inconsistent batches. Throws FileError if saving
-  // fails; the previous checkpoint remains unchanged.
+  // gradient is not finite and may not be skipped (see TrainerOptions::max_consecutive_skips); the
+  // parameters keep the values of the previous step, and nothing is saved. Throws ValueError or
+  // ShapeError for inconsistent batches. Throws FileError if saving fails; the previous checkpoint
+  // remains unchanged.
   //
   // With several processes, throws ValueError if they differ in anything that must be the same. If
   // one process throws, the others throw an Error that names that process.
@@ -220,12 +229,14 @@ class WEFT_API TrainingLoop {
   ExponentialMovingAverage<T>* average_ = nullptr;
   std::function<void(ReportSection&)> examples_;
   std::vector<std::shared_ptr<TrainingObserver>> observers_;  // the user's
+  std::function<void()> restore_best_weights_;  // empty before the first best validation
 };
 
 // When to validate on a data source; see Validation.
 struct ValidationOptions {
-  std::int64_t every_steps = 0;  // see Validation
-  std::int64_t patience = 0;     // see Validation
+  std::int64_t every_steps = 0;       // see Validation
+  std::int64_t patience = 0;          // see Validation
+  bool restore_best_weights = false;  // see Validation
 };
 
 // A named metric.
@@ -278,8 +289,8 @@ class Trainer : public TrainingLoop<T> {
         values.push_back(mean_metric<T, B>(source, metric.function, parts, processes));
       return values;
     };
-    this->validate_with(
-        {std::move(columns), std::move(run), options.every_steps, options.patience});
+    this->validate_with({std::move(columns), std::move(run), options.every_steps, options.patience,
+                         options.restore_best_weights});
   }
 
  private:

@@ -16,6 +16,7 @@ struct TrainingStart {
   std::int64_t step = 0;                  // updates already done; > 0 if the run resumes
   std::int64_t best_step = 0;             // step of the best validation so far; 0 if none
   double best_value = 0.0;                // first value of that validation
+  std::int64_t skipped_steps = 0;         // steps skipped so far; see StepReport::is_skipped
   std::vector<std::string> columns = {};  // names of the validation values
   std::string label_unit = "tokens";      // name of the labels; see `label_unit`
   std::vector<std::string> changes = {};  // settings that changed since the earlier run
@@ -23,10 +24,13 @@ struct TrainingStart {
 
 // Information passed to observers after each update.
 struct StepReport {
-  std::int64_t step = 0;           // updates done, including this one
-  std::int64_t epoch = 1;          // epoch of the update, from 1
-  bool ends_epoch = false;         // whether this is the last update of the epoch
-  bool is_validated = false;       // whether a validation of this step follows
+  std::int64_t step = 0;      // updates done, including this one
+  std::int64_t epoch = 1;     // epoch of the update, from 1
+  bool ends_epoch = false;    // whether this is the last update of the epoch
+  bool is_validated = false;  // whether a validation of this step follows
+  // Whether the step changed nothing because its loss or a gradient was not finite; see
+  // TrainerOptions::max_consecutive_skips. Its `loss` and `grad_norm` may not be finite.
+  bool is_skipped = false;
   std::int64_t total_steps = 0;    // planned updates, including those before resuming
   double loss = 0.0;               // mean loss over the labels of the update
   Index labels = 0;                // number of labels; see `num_labels`
@@ -56,6 +60,7 @@ struct TrainingResult {
   std::int64_t steps = 0;                 // updates done, including those before resuming
   std::int64_t best_step = 0;             // step of the best validation; 0 if there was none
   double best_value = 0.0;                // first value of the best validation
+  std::int64_t skipped_steps = 0;         // steps that changed nothing; see StepReport::is_skipped
   // Exit status of the process that was interrupted (see SignalHandler); otherwise 0.
   int exit_status = 0;
 };

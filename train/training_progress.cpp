@@ -9,9 +9,8 @@
 namespace weft {
 
 template <class T>
-TrainingProgress<T>::TrainingProgress(const TrainingIdentity& identity, bool with_plateau)
+TrainingProgress<T>::TrainingProgress(const TrainingIdentity& identity)
     : identity_(identity),
-      with_plateau_(with_plateau),
       seed_(static_cast<std::int64_t>(identity.seed)),
       data_fingerprint_(static_cast<std::int64_t>(identity.data_fingerprint)) {}
 
@@ -32,15 +31,16 @@ template <class T>
 bool TrainingProgress<T>::add_validation(double value, const Plateau& plateau) {
   const double limit =
       plateau_best * (plateau_best < 0.0 ? 1.0 + plateau.threshold : 1.0 - plateau.threshold);
-  if (std::isfinite(value) && value < limit) {
-    plateau_best = value;
-    plateau_validations = 0;
-  } else if (++plateau_validations > plateau.patience) {
-    plateau_validations = 0;
-    plateau_factor *= plateau.factor;
-    return true;
-  }
-  return false;
+  const bool improves =
+      std::isfinite(value) && value < limit && value < plateau_best - plateau.min_delta;
+  if (improves) plateau_best = value;
+  plateau_validations = improves || plateau_cooldown > 0 ? 0 : plateau_validations + 1;
+  plateau_cooldown = std::max<std::int64_t>(plateau_cooldown - 1, 0);
+  if (plateau_validations <= plateau.patience) return false;
+  plateau_validations = 0;
+  plateau_cooldown = plateau.cooldown;
+  plateau_factor *= plateau.factor;
+  return true;
 }
 
 template <class T>
@@ -61,11 +61,12 @@ void TrainingProgress<T>::state(State<T>& state) {
   state.integer("validations_without_improvement", validations_without_improvement);
   state.number("loss_sum", loss_sum);
   state.number("label_sum", label_sum);
-  if (with_plateau_) {
-    state.number("plateau_factor", plateau_factor);
-    state.number("plateau_best", plateau_best);
-    state.integer("plateau_validations", plateau_validations);
-  }
+  state.number("plateau_factor", plateau_factor);
+  state.number("plateau_best", plateau_best);
+  state.integer("plateau_validations", plateau_validations);
+  state.integer("plateau_cooldown", plateau_cooldown);
+  state.integer("skipped_steps", skipped_steps);
+  state.integer("consecutive_skips", consecutive_skips);
   state.text("settings", settings);
   state.integer("seed", seed_);
   state.integer("data_fingerprint", data_fingerprint_);
@@ -82,7 +83,10 @@ void TrainingProgress<T>::check_state() const {
            {"micro_step", micro_step},
            {"best_step", best_step},
            {"validations_without_improvement", validations_without_improvement},
-           {"plateau_validations", plateau_validations}})
+           {"plateau_validations", plateau_validations},
+           {"plateau_cooldown", plateau_cooldown},
+           {"skipped_steps", skipped_steps},
+           {"consecutive_skips", consecutive_skips}})
     if (count < 0 || count > most)
       fail<ValueError>(str_cat("training progress: ", name), str_cat("a value from 0 to ", most),
                        count);

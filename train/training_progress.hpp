@@ -2,6 +2,7 @@
 // is all that is needed to resume training with bitwise identical results.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -19,9 +20,18 @@ struct Plateau {
   // improvement; 0 ≤ factor < 1.
   double factor = 0.1;
   std::int64_t patience = 10;  // ≥ 0; see `factor`
-  // A validation improves if its first value is finite and below best - threshold · |best|;
-  // 0 ≤ threshold < 1.
+  // A validation improves if its first value is finite, below best - threshold · |best| and below
+  // best - min_delta; 0 ≤ threshold < 1, and min_delta is finite and ≥ 0.
   double threshold = 1e-4;
+  double min_delta = 0.0;     // see `threshold`
+  std::int64_t cooldown = 0;  // validations after a reduction that are not counted, ≥ 0
+  // The lowest learning rate after a reduction, finite and ≥ 0. Lower rates are not reduced.
+  double min_lr = 0.0;
+
+  // Returns a learning rate after reductions whose factors have this product.
+  double reduced(double learning_rate, double product) const {
+    return std::max(learning_rate * product, std::min(learning_rate, min_lr));
+  }
 };
 
 // The settings that must not change when training resumes.
@@ -34,8 +44,7 @@ struct TrainingIdentity {
 template <class T = float>
 class WEFT_API TrainingProgress final : public Stateful<T> {
  public:
-  // `with_plateau` tells whether the members plateau_… are part of the stored state.
-  explicit TrainingProgress(const TrainingIdentity& identity, bool with_plateau = false);
+  explicit TrainingProgress(const TrainingIdentity& identity);
 
   std::int64_t step = 0;        // updates done
   std::int64_t epoch = 0;       // epoch of the next batch, from 0
@@ -49,6 +58,10 @@ class WEFT_API TrainingProgress final : public Stateful<T> {
   double plateau_factor = 1.0;                               // product of the factors applied
   double plateau_best = std::numeric_limits<double>::max();  // value of the last improvement
   std::int64_t plateau_validations = 0;  // validations since the improvement or the last reduction
+  std::int64_t plateau_cooldown = 0;     // remaining validations of the cooldown
+
+  std::int64_t skipped_steps = 0;      // see TrainerOptions::max_consecutive_skips
+  std::int64_t consecutive_skips = 0;  // steps skipped since the last step that was not
 
   double loss_sum = 0.0;   // sum of loss · weight since the last row of metrics.csv
   double label_sum = 0.0;  // sum of the weights since that row (see WeightedLoss)
@@ -70,12 +83,13 @@ class WEFT_API TrainingProgress final : public Stateful<T> {
   void state(State<T>& state) override;
   // Throws ValueError for values out of range and for a state with a different identity.
   void check_state() const override;
-  bool is_new_since_0_2(const std::string& name) const override { return name == "settings"; }
+  bool is_new_since_0_2(const std::string& name) const override {
+    return name == "settings" || name.starts_with("plateau_") || name.find("skip") != name.npos;
+  }
   bool was_only_in_0_2(const std::string& name) const override { return name == "schedule"; }
 
  private:
   TrainingIdentity identity_;
-  bool with_plateau_;
   // The identity in the state.
   std::int64_t seed_;
   std::int64_t data_fingerprint_;

@@ -1,6 +1,7 @@
 // Layers and schedules compared with PyTorch expressions: rows of rows.h5.
 #include <weft/layers.hpp>
 #include <weft/train/optim/schedule.hpp>
+#include <weft/train/training_progress.hpp>
 #include "tests/catch.hpp"
 #include "tests/golden/torch_row.hpp"
 
@@ -103,6 +104,44 @@ TEST_CASE("torch's learning rate schedulers: a trapezoid",
       "milestones=[5, 13]))(optimizer(0.5))",
       warmup_stable_decay_schedule(
           {.peak = 0.5, .warmup_steps = 6, .decay_steps = 10, .total_steps = 24, .final = 0.1}));
+}
+
+TEST_CASE("torch's learning rate schedulers: warm restarts",
+          "[golden][cosine_warm_restarts_schedule]") {
+  compare_with_torch_schedule(
+      "torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer(0.5), 4, 2, 0.05)",
+      cosine_warm_restarts_schedule({.peak = 0.5, .first_steps = 4, .factor = 2, .final = 0.05}));
+  compare_with_torch_schedule(
+      "torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer(0.5), 5)",
+      cosine_warm_restarts_schedule({.peak = 0.5, .first_steps = 5}));
+}
+
+namespace {
+
+// The rates of a training without a schedule, lowered by `plateau` after values of the steps.
+Schedule on_plateau(const Plateau& plateau) {
+  return {"plateau", [plateau](std::int64_t step) {
+            TrainingProgress<float> progress(TrainingIdentity{});
+            double rate = 0.5;
+            for (std::int64_t i = 0; i + 1 < step; ++i) {
+              const double value =
+                  std::abs(static_cast<double>(i % 9 - 4)) / static_cast<double>(i + 5);
+              if (progress.add_validation(value, plateau))
+                rate = plateau.reduced(rate, plateau.factor);
+            }
+            return rate;
+          }};
+}
+
+}  // namespace
+
+TEST_CASE("torch's ReduceLROnPlateau", "[golden][Plateau]") {
+  compare_with_torch_schedule(
+      "plateau(optimizer(0.5), factor=0.3, patience=1, threshold=0.2, cooldown=2, min_lr=0.01)",
+      on_plateau({.factor = 0.3, .patience = 1, .threshold = 0.2, .cooldown = 2, .min_lr = 0.01}));
+  compare_with_torch_schedule(
+      "plateau(optimizer(0.5), factor=0.7, patience=0, threshold=0.05, threshold_mode='abs')",
+      on_plateau({.factor = 0.7, .patience = 0, .threshold = 0.0, .min_delta = 0.05}));
 }
 
 TEST_CASE("torch's learning rate schedulers, with a factor", "[golden][scaled_schedule]") {

@@ -13,6 +13,7 @@ scheduler the learning rates of the first 26 steps. Run it after adding a row; r
 Needs torch, numpy and h5py. The file in the repository was written with torch 2.13.
 """
 
+import itertools
 import pathlib
 import re
 import zlib
@@ -186,6 +187,14 @@ def warmup(sgd, steps, after):
     schedulers = torch.optim.lr_scheduler
     linear = schedulers.LinearLR(sgd, 1 / steps, 1.0, total_iters=steps - 1)
     return schedulers.SequentialLR(sgd, [linear, after(sgd)], milestones=[steps - 1])
+
+
+def plateau(sgd, **options):
+    """ReduceLROnPlateau after values of the steps that rise and fall."""
+    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(sgd, **options)
+    step, values = scheduler.step, (abs(i % 9 - 4) / (i + 5) for i in itertools.count())
+    scheduler.step = lambda: step(next(values))
+    return scheduler
 
 
 def expression_of(strings):

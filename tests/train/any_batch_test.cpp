@@ -97,7 +97,8 @@ bool same_bits(const std::vector<Tensor<float>>& a, const std::vector<Tensor<flo
 // The learning rates of the steps before validations that give `values`, each below the last one by
 // a factor of 0.1 after two validations without improvement.
 std::vector<double> rates_on_plateau(const std::vector<double>& values,
-                                     const std::optional<Schedule>& schedule = {}) {
+                                     const std::optional<Schedule>& schedule = {},
+                                     const Plateau& plateau = {.factor = 0.1, .patience = 1}) {
   Regression task;
   SGD<float> optimizer(task.model, {.lr = 0.5});
   std::vector<double> rates;
@@ -106,7 +107,7 @@ std::vector<double> rates_on_plateau(const std::vector<double>& values,
     return std::vector{values[rates.size() - 1]};
   };
   TrainerOptions options{.epochs = 9, .max_steps = std::ssize(values)};
-  options.plateau = Plateau{.factor = 0.1, .patience = 1};
+  options.plateau = plateau;
   options.schedule = schedule;
   Trainer trainer(
       task.model, optimizer, task.source,
@@ -328,6 +329,111 @@ TEST_CASE("trainer: lowers the learning rate on a plateau", "[train]") {
                   {.plateau = Plateau{}});
   CHECK(message_of<ValueError>([&] { trainer.run(); }) ==
         "trainer: plateau: expected a validation, got none");
+}
+
+TEST_CASE("trainer: a plateau has a least improvement, a cooldown and a lowest rate", "[train]") {
+  const Plateau plateau{
+      .factor = 0.5, .patience = 0, .min_delta = 0.25, .cooldown = 1, .min_lr = 0.2};
+  // Improvements at validations 1 and 3; reductions at 2, 5 and 7; cooldowns at 3, 6 and 8.
+  const std::vector<double> values{3.0, 2.8, 2.5, 2.0, 1.8, 9.0, 9.0, 9.0, 9.0};
+  const std::vector<double> rates{0.5, 0.5, 0.25, 0.25, 0.25, 0.2, 0.2, 0.2, 0.2};
+  CHECK(rates_on_plateau(values, {}, plateau) == rates);
+  CHECK(rates_on_plateau(values, constant_schedule(0.5), plateau) == rates);
+  // A schedule's rates below min_lr are not raised.
+  CHECK(rates_on_plateau(values, constant_schedule(0.1), plateau) == std::vector<double>(9, 0.1));
+}
+
+TEST_CASE("trainer: restores the best weights, also those of an average or before resuming",
+          "[train]") {
+  const std::vector<double> values{3.0, 1.0, 2.0, 2.0};
+  const TemporaryFolder folder;
+  for (const bool averages : {false, true}) {
+    std::vector<Tensor<float>> best;
+    // Returns the weights after the steps [first, last) of a run with validations after each step.
+    const auto train = [&](std::size_t first, std::int64_t last, bool saves, bool restores) {
+      Regression task;
+      SGD<float> optimizer(task.model, {.lr = 0.05});
+      ExponentialMovingAverage<float> average(task.model, 0.5);
+      TrainerOptions options{.epochs = 9, .max_steps = last};
+      if (saves) options.folder = folder.path();
+      options.resume = saves;
+      Trainer trainer(
+          task.model, optimizer, task.source,
+          [&](Tape<float>& tape, const auto& batch) { return task.loss(tape, batch); }, options);
+      if (averages) trainer.track_average(average);
+      trainer.validate_with({.columns = {"loss"},
+                             .run =
+                                 [&] {
+                                   if (first == 1) best = parameters_of(task);
+                                   return std::vector{values[first++]};
+                                 },
+                             .every_steps = 1,
+                             .restore_best_weights = restores});
+      trainer.run();
+      return parameters_of(task);
+    };
+    const auto last = train(0, 4, false, false);
+    CHECK_FALSE(same_bits(last, best));
+    CHECK(same_bits(train(0, 4, false, true), best));
+    train(0, 3, true, false);
+    CHECK(same_bits(train(3, 4, true, true), best));
+    Regression saved;
+    load_checkpoint(folder / "last.h5", saved.model);
+    if (!averages) CHECK(same_bits(parameters_of(saved), last));
+    std::filesystem::remove_all(folder.path());
+  }
+}
+
+TEST_CASE("trainer: steps that are not finite are skipped, as many in a row as allowed",
+          "[train]") {
+  const TemporaryFolder folder;
+  std::ostringstream output;
+  std::vector<StepReport> reports;
+  // The loss of steps 2 and 3 is infinite, the gradient of step 5 is. Returns the result of
+  // training until a step, and the weights.
+  const auto train = [&](std::int64_t last, std::int64_t skips, const std::string& name) {
+    Regression task;
+    SGD<float> optimizer(task.model, {.lr = 0.05, .momentum = 0.5});
+    ExponentialMovingAverage<float> average(task.model, 0.5);
+    Trainer trainer(task.model, optimizer, task.source,
+                    [&](Tape<float>& tape, const auto& batch) {
+                      const std::int64_t step = std::ssize(reports) + 1;
+                      const Var<float> loss = task.loss(tape, batch);
+                      if (step == 2 || step == 3) return scale(loss, 1e300);
+                      if (step == 5) return loss + sqrt(sum(0.0f * loss));
+                      return loss;
+                    },
+                    {.epochs = 9,
+                     .max_steps = last,
+                     .max_consecutive_skips = skips,
+                     .folder = folder / name,
+                     .resume = true,
+                     .output = &output});
+    trainer.track_average(average);
+    trainer.after_step([&](const StepReport& report) { reports.push_back(report); });
+    const TrainingResult result = trainer.run();
+    CHECK(average.updates() == result.steps - result.skipped_steps);
+    CHECK(optimizer.steps() == result.steps - result.skipped_steps);
+    return std::pair(result, parameters_of(task));
+  };
+  const auto [result, weights] = train(6, 2, "whole");
+  CHECK(result.steps == 6);
+  CHECK(result.skipped_steps == 3);
+  REQUIRE(reports.size() == 6);
+  for (const StepReport& report : reports)
+    CHECK(report.is_skipped == (report.step == 2 || report.step == 3 || report.step == 5));
+  CHECK(contains(output.str(),
+                 "warning: step 2 is skipped, because its loss or a gradient is not "
+                 "finite; try a lower learning rate"));
+  CHECK(contains(output.str(), "\nstep 5 is skipped"));
+  // Resumed between the skipped steps.
+  reports.clear();
+  train(2, 2, "parts");
+  const auto [resumed, resumed_weights] = train(6, 2, "parts");
+  CHECK(resumed.skipped_steps == 3);
+  CHECK(same_bits(resumed_weights, weights));
+  reports.clear();
+  CHECK(contains(message_of<NonFiniteError>([&] { train(6, 1, "too many"); }), "step 3: "));
 }
 
 TEST_CASE("trainer: a negative value improves when it is lower by more than the threshold",

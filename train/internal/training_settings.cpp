@@ -38,17 +38,29 @@ void check_options(const TrainerOptions& options) {
   check_at_least("trainer: keep_checkpoints", options.keep_checkpoints, std::int64_t{0});
   check_at_least("trainer: log_every_steps", options.log_every_steps, std::int64_t{1});
   check_positive("trainer: clip_norm", options.clip_norm);
+  check_at_least("trainer: max_consecutive_skips", options.max_consecutive_skips, std::int64_t{0});
   if (options.tensorboard && options.folder.empty())
     fail<ValueError>("trainer: tensorboard", "a folder for the event files", "an empty path");
   if (options.resume && options.folder.empty())
     fail<ValueError>("trainer: resume", "a folder to resume from", "an empty path");
   if (!options.plateau) return;
-  const auto& [factor, patience, threshold] = *options.plateau;
+  const auto& [factor, patience, threshold, min_delta, cooldown, min_lr] = *options.plateau;
   if (!(factor >= 0.0 && factor < 1.0))
     fail<ValueError>("trainer: plateau.factor", "0 ≤ factor < 1", factor);
   check_at_least("trainer: plateau.patience", patience, std::int64_t{0});
   if (!(threshold >= 0.0 && threshold < 1.0))
     fail<ValueError>("trainer: plateau.threshold", "0 ≤ threshold < 1", threshold);
+  check_finite_non_negative("trainer: plateau.min_delta", min_delta);
+  check_at_least("trainer: plateau.cooldown", cooldown, std::int64_t{0});
+  check_finite_non_negative("trainer: plateau.min_lr", min_lr);
+}
+
+void check_validation(const Validation& validation) {
+  check_at_least("trainer: validation.every_steps", validation.every_steps, std::int64_t{0});
+  check_at_least("trainer: validation.patience", validation.patience, std::int64_t{0});
+  if (validation.columns.empty())
+    fail<ValueError>("trainer: validation.columns", "at least one", "none");
+  check_function("trainer: validation.run", validation.run);
 }
 
 std::string description_of(const std::optional<Schedule>& schedule) {
@@ -56,19 +68,23 @@ std::string description_of(const std::optional<Schedule>& schedule) {
 }
 
 Settings training_settings(const TrainerOptions& o, const std::string& optimizer) {
-  Settings settings{{"optimizer", optimizer},
-                    {"schedule", description_of(o.schedule)},
-                    {"seed", str_cat(o.seed)},
-                    {"epochs", str_cat(o.epochs)},
-                    {"accumulation", str_cat(o.gradient_accumulation_steps)},
-                    {"parts", o.parts == 0 ? "chosen by sizes" : str_cat(o.parts)},
-                    {"clip_norm", str_cat(o.clip_norm)},
-                    {"precision", name_of("precision", o.precision, precision_names)}};
-  if (o.max_steps > 0) settings.emplace_back("max_steps", str_cat(o.max_steps));
-  if (o.plateau)
-    settings.emplace_back("plateau", str_cat("× ", o.plateau->factor, " after more than ",
-                                             o.plateau->patience, " validations"));
-  return settings;
+  const auto& plateau = o.plateau;
+  return {
+      {"optimizer", optimizer},
+      {"schedule", description_of(o.schedule)},
+      {"seed", str_cat(o.seed)},
+      {"epochs", str_cat(o.epochs)},
+      {"max_steps", o.max_steps > 0 ? str_cat(o.max_steps) : "no limit"},
+      {"accumulation", str_cat(o.gradient_accumulation_steps)},
+      {"parts", o.parts == 0 ? "chosen by sizes" : str_cat(o.parts)},
+      {"clip_norm", str_cat(o.clip_norm)},
+      {"precision", name_of("precision", o.precision, precision_names)},
+      {"plateau", plateau ? str_cat("× ", plateau->factor, " after more than ", plateau->patience,
+                                    " validations, threshold ", plateau->threshold, ", min_delta ",
+                                    plateau->min_delta, ", cooldown ", plateau->cooldown,
+                                    ", min_lr ", plateau->min_lr)
+                          : "none"},
+      {"max_consecutive_skips", str_cat(o.max_consecutive_skips)}};
 }
 
 std::string lines_of(const Settings& settings) {

@@ -13,6 +13,8 @@ namespace weft {
 
 // Throws ValueError, naming the option, for an option outside its range.
 void check_options(const TrainerOptions& options);
+// Throws ValueError for negative counts, no columns, or an empty function.
+void check_validation(const Validation& validation);
 
 std::string description_of(const std::optional<Schedule>& schedule);
 

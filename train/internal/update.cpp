@@ -103,13 +103,14 @@ void Update<T>::run() {
   // Losses and gradients were divided by the expected number of labels.
   const double correction = has_one_loss() || weight == 0.0 ? 1.0 : expected_weight() / weight;
   if (weight > 0.0) loss_ = correction * loss;  // without labels, the previous loss is kept
-  if (!std::isfinite(loss_)) fail_non_finite("loss");
+  if (weight > 0.0 && !std::isfinite(loss_)) return skip("loss");
   const Profile::Phase optimizer_phase(profile_, "optimizer");
   grad_norm_ = correction * (exchange_ ? exchange_->norm() : optimizer_.grad_norm());
-  if (!std::isfinite(grad_norm_)) fail_non_finite("gradient norm");
+  if (!std::isfinite(grad_norm_)) return skip("gradient norm");
+  progress_.consecutive_skips = 0;
   if (options_.schedule)
-    optimizer_.schedule_learning_rate(progress_.plateau_factor *
-                                      (*options_.schedule)(progress_.step + 1));
+    optimizer_.schedule_learning_rate(options_.plateau.value_or(Plateau()).reduced(
+        (*options_.schedule)(progress_.step + 1), progress_.plateau_factor));
   // With several processes, no process has all gradients, so nothing is measured.
   if (!exchange_) watch_.before_update(progress_.step + 1, optimizer_.parameters(), correction);
   optimizer_.step(correction * clip_factor(grad_norm_, options_.clip_norm));
@@ -119,7 +120,22 @@ void Update<T>::run() {
     finish();
     average_->update();
   }
+  if (weight > 0.0) progress_.loss_sum += loss_ * weight;
+  progress_.label_sum += weight;
+  advance();
+}
 
+template <class T>
+void Update<T>::skip(const char* what) {
+  if (progress_.consecutive_skips >= options_.max_consecutive_skips) fail_non_finite(what);
+  zero_grad();
+  ++progress_.consecutive_skips;
+  ++progress_.skipped_steps;
+  advance();
+}
+
+template <class T>
+void Update<T>::advance() {
   const auto batches = static_cast<std::int64_t>(batches_.size());
   ++progress_.step;
   progress_.micro_step += batches;
@@ -128,8 +144,6 @@ void Update<T>::run() {
     ++progress_.epoch;
     progress_.batch = 0;
   }
-  progress_.loss_sum += loss_ * weight;
-  progress_.label_sum += weight;
 }
 
 template <class T>

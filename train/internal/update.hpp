@@ -40,6 +40,7 @@ class Update {
   // Results of the last step.
   double loss() const { return loss_; }
   double grad_norm() const { return grad_norm_; }
+  bool is_skipped() const { return progress_.consecutive_skips > 0; }
   Index labels() const { return labels_; }               // see labels_of
   double data_seconds() const { return data_seconds_; }  // time spent waiting for data
   Index num_batches() const { return num_batches_; }     // number of batches per epoch
@@ -58,6 +59,10 @@ class Update {
   void zero_grad();
   std::string non_finite_operation();
   [[noreturn]] void fail_non_finite(const char* what);
+  // Throws NonFiniteError unless the options allow to skip the step.
+  void skip(const char* what);
+  // Moves on to the batches of the next step.
+  void advance();
 
   Optimizer<T>& optimizer_;
   const BatchLosses<T>& losses_;

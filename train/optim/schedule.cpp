@@ -40,6 +40,26 @@ Schedule warmup_cosine_schedule(const WarmupCosineOptions& options) {
           }};
 }
 
+Schedule cosine_warm_restarts_schedule(const CosineWarmRestartsOptions& options) {
+  const auto [peak, first_steps, factor, final] = options;
+  if (!(final >= 0.0 && final <= peak) || std::isinf(peak))
+    fail<ValueError>("cosine warm restarts: learning rates", "0 ≤ final ≤ peak",
+                     str_cat("final ", final, ", peak ", peak));
+  check_at_least("cosine warm restarts: first_steps", first_steps, std::int64_t{1});
+  check_at_least("cosine warm restarts: factor", factor, std::int64_t{1});
+  return {str_cat("cosine warm restarts, peak ", peak, ", first_steps ", first_steps, ", factor ",
+                  factor, ", final ", final),
+          [options](std::int64_t step) {
+            // Real numbers, because the lengths of cycles grow without limit.
+            auto done = static_cast<double>(step - 1);
+            auto steps = static_cast<double>(options.first_steps);
+            if (options.factor == 1) done = std::fmod(done, steps);
+            for (; done >= steps; steps *= static_cast<double>(options.factor)) done -= steps;
+            return options.final + (options.peak - options.final) *
+                                       (1.0 + std::cos(std::numbers::pi * done / steps)) / 2.0;
+          }};
+}
+
 Schedule warmup_stable_decay_schedule(const WarmupStableDecayOptions& options) {
   const auto [peak, warmup_steps, decay_steps, total_steps, final] = options;
   if (!(final >= 0.0 && final <= peak) || std::isinf(peak))

@@ -48,6 +48,22 @@ struct WarmupCosineOptions {
 //   const Schedule schedule = warmup_cosine_schedule({.warmup_steps = 100, .total_steps = 5000});
 WEFT_API Schedule warmup_cosine_schedule(const WarmupCosineOptions& options);
 
+// Options of cosine_warm_restarts_schedule.
+struct CosineWarmRestartsOptions {
+  double peak = 1e-3;            // the rate at the start of each cycle
+  std::int64_t first_steps = 1;  // number of steps of the first cycle, > 0
+  std::int64_t factor = 1;       // a cycle has `factor` times the steps of the previous one, ≥ 1
+  double final = 0.0;            // the rate that a cycle falls to, ≥ 0
+};
+
+// Returns a schedule that falls along half a cosine and restarts at the peak, in cycles (Loshchilov
+// and Hutter, 2017; torch's CosineAnnealingWarmRestarts, Keras's CosineDecayRestarts). After `done`
+// of the `steps` of a cycle:
+//   rate = final + (peak - final) · (1 + cos(π · done / steps)) / 2
+// Throws ValueError unless 0 ≤ final ≤ peak < ∞, first_steps > 0 and factor ≥ 1.
+//   const Schedule schedule = cosine_warm_restarts_schedule({.first_steps = 100, .factor = 2});
+WEFT_API Schedule cosine_warm_restarts_schedule(const CosineWarmRestartsOptions& options);
+
 // Options of warmup_stable_decay_schedule.
 struct WarmupStableDecayOptions {
   double peak = 1e-3;             // the highest learning rate

@@ -11,6 +11,7 @@
 #include "train/files/internal/file_descriptor.hpp"
 #include "train/weights/internal/dataset_names.hpp"
 #include "train/weights/internal/differences.hpp"
+#include "train/weights/internal/snapshot.hpp"
 #include "train/weights/internal/visit_state.hpp"
 
 namespace weft {
@@ -51,26 +52,6 @@ class TokenizerState final : public TokenizerText<T> {
 
  private:
   Tokenizer::Text expected_;
-};
-
-// A model's parameters and buffers as state, for loading.
-template <class T>
-class ModelState final : public Stateful<T> {
- public:
-  explicit ModelState(Module<T>& model)
-      : parameters_(named_parameters(model)), buffers_(named_buffers(model)) {}
-  void state(State<T>& state) override {
-    for (const auto& [name, parameter] : parameters_) {
-      Tensor<T> value = parameter->value();
-      state.tensor(name, value);
-      parameter->set_value(std::move(value));
-    }
-    for (const auto& [name, buffer] : buffers_) state.tensor(name, *buffer);
-  }
-
- private:
-  NamedParameters<T> parameters_;
-  NamedBuffers<T> buffers_;
 };
 
 template <class Value>

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "weft/train/report/progress_line.hpp"
 #include "weft/train/training_observer.hpp"
@@ -21,15 +22,16 @@ class ProgressObserver final : public TrainingObserver {
   // Call after the step's checkpoint, if any, has been saved, so that a killed run can be resumed
   // from the shown step.
   void show(const StepReport& report) {
+    if (report.is_skipped) return;
     const auto done = static_cast<double>(report.step - first_step_);
-    smoothed_loss_ = done > 1.0 ? 0.95 * smoothed_loss_ + 0.05 * report.loss : report.loss;
+    smoothed_loss_ = 0.95 * smoothed_loss_.value_or(report.loss) + 0.05 * report.loss;
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     const auto left = static_cast<double>(report.total_steps - report.step);
     line_.show({.epoch = report.epoch,
                 .epochs = epochs_,
                 .step = report.step,
                 .total_steps = report.total_steps,
-                .loss = smoothed_loss_,
+                .loss = *smoothed_loss_,
                 .learning_rate = report.learning_rate,
                 .grad_norm = report.grad_norm,
                 .labels_per_second = report.labels_per_second,
@@ -45,7 +47,7 @@ class ProgressObserver final : public TrainingObserver {
   Clock::time_point start_ = Clock::now();
   std::int64_t first_step_ = 0;
   std::string label_unit_;
-  double smoothed_loss_ = 0.0;
+  std::optional<double> smoothed_loss_;
 };
 
 }  // namespace weft

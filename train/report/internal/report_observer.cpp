@@ -21,13 +21,15 @@ void ReportObserver::begin(const TrainingStart& start) {
   state_ = {.state = "running",
             .step = start.step,
             .best_step = start.best_step,
-            .best_value = start.best_value};
+            .best_value = start.best_value,
+            .skipped_steps = start.skipped_steps};
   report_.emplace(folder_, description_, start.step);
 }
 
 void ReportObserver::after_step(const StepReport& report) {
   state_.step = report.step;
   state_.total_steps = report.total_steps;
+  state_.skipped_steps += report.is_skipped;
   add_row();
   if (report_->is_due()) write("running");
 }

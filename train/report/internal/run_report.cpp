@@ -167,6 +167,7 @@ std::optional<std::string> RunReport::write(const RunState& state) {
   record["state"] = state.state;
   record["step"] = state.step;
   record["total_steps"] = state.total_steps;
+  if (state.skipped_steps > 0) record["skipped_steps"] = state.skipped_steps;
   record["seconds"] = seconds_before_ + std::chrono::duration<double>(begin - start_).count();
   record.erase("best");
   // A resumed run may have no validation, although the earlier part had one.

@@ -47,6 +47,7 @@ struct RunState {
   std::int64_t step = 0, total_steps = 0;
   std::int64_t best_step = 0;  // 0 without a validation
   double best_value = 0.0;
+  std::int64_t skipped_steps = 0;  // see StepReport::is_skipped
 };
 
 // Writes the report of a run. run.json contains everything except the curves, which are in

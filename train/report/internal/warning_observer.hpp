@@ -4,6 +4,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "weft/train/report/progress_line.hpp"
@@ -28,6 +29,12 @@ class WarningObserver final : public TrainingObserver {
         report_(report) {}
 
   void after_step(const StepReport& report) override {
+    if (report.is_skipped) {
+      const std::string skipped = str_cat(
+          "step ", report.step, " is skipped, because its loss or a gradient is not finite");
+      if (std::exchange(has_skipped_, true)) return line_.message(skipped);
+      return warn(str_cat(skipped, "; ", non_finite_advice));
+    }
     warn(warnings_.after_step(report.loss));
     warn(warnings_.after_waiting(report.seconds, report.data_seconds));
     if (updates_.empty()) return;
@@ -60,6 +67,7 @@ class WarningObserver final : public TrainingObserver {
   ProgressLine& line_;
   ReportObserver* report_;
   TrainingWarnings warnings_;
+  bool has_skipped_ = false;
 };
 
 }  // namespace weft

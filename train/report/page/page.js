@@ -3,6 +3,7 @@
 function stateOf(run) {
   const parts = [run.state || 'of an older version'];
   if (run.step !== undefined) parts.push(`step ${format(run.step)}` + (run.total_steps > run.step ? ` of ${format(run.total_steps)}` : ''));
+  if (run.skipped_steps) parts.push(`${format(run.skipped_steps)} skipped steps`);
   if (run.best) parts.push(`best ${run.best.name || 'validation'} ${format(run.best.value, 6)} at step ${format(run.best.step)}`);
   if (run.seconds !== undefined) parts.push(formatSeconds(run.seconds));
   return parts.join(' · ');

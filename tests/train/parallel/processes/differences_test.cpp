@@ -63,7 +63,10 @@ TEST_CASE("processes: a difference of the options is named", "[processes]") {
   check("accumulation",
         message_with([](TrainerOptions& options) { options.gradient_accumulation_steps = 2; }));
   check("clip_norm", message_with([](TrainerOptions& options) { options.clip_norm = 2.0; }));
-  check("epochs and max_steps", message_with([](TrainerOptions& options) { options.epochs = 7; }));
+  check("epochs", message_with([](TrainerOptions& options) { options.epochs = 7; }));
+  check("max_steps", message_with([](TrainerOptions& options) { options.max_steps = 7; }));
+  check("max_consecutive_skips",
+        message_with([](TrainerOptions& options) { options.max_consecutive_skips = 7; }));
   check("schedule",
         message_with([](TrainerOptions& options) { options.schedule = constant_schedule(0.1); }));
   check("should_stop",
@@ -153,6 +156,33 @@ TEST_CASE("processes: a loss that is not finite ends all in the same step", "[pr
   CHECK_THAT(text, Catch::Contains("operation 'log'"));
   const std::vector<std::string> texts = test_processes().all_gather(text);
   for (const std::string& each : texts) CHECK(each == text);
+}
+
+TEST_CASE("processes: all skip the step whose loss is not finite in one of them", "[processes]") {
+  // The loss of the first part of the second batch is not finite.
+  const auto weights_after = [](std::int64_t skips, double factor, ProcessGroup* processes) {
+    ManyElementsTraining<float> training;
+    AdamW<float> optimizer(training.model);
+    const auto loss = training.loss();
+    Trainer trainer(
+        training.model, optimizer, training.batches,
+        [&, first = training.batches.batch(0, 1).inputs.data()[0]](
+            Tape<float>& tape, const TensorBatch<float>& batch) {
+          const Var<float> value = loss(tape, batch);
+          return batch.inputs.data()[0] == first ? scale(value, factor) : value;
+        },
+        {.max_steps = 3, .parts = 4, .max_consecutive_skips = skips, .processes = processes});
+    const TrainingResult result = trainer.run();
+    CHECK(result.steps == 3);
+    CHECK(result.skipped_steps == (factor > 1.0 ? 1 : 0));
+    std::vector<float> weights;
+    for (const auto& [name, parameter] : named_parameters(training.model))
+      weights.insert(weights.end(), parameter->value().begin(), parameter->value().end());
+    return weights;
+  };
+  const std::vector<float> together = weights_after(1, 1e300, &test_processes());
+  CHECK(together == weights_after(1, 1e300, nullptr));
+  CHECK(together != weights_after(1, 1.0, nullptr));
 }
 
 TEST_CASE("processes: one that stops ends the training of all after the same step", "[processes]") {
