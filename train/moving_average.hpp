@@ -32,6 +32,7 @@ class WEFT_API ExponentialMovingAverage final : public Stateful<T> {
   void swap();
 
   std::int64_t updates() const { return updates_; }  // number of calls of `update`
+  double decay() const { return decay_; }            // as passed to the constructor
 
   void state(State<T>& state) override;
   void check_state() const override;

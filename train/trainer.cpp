@@ -175,14 +175,11 @@ class TrainingLoop<T>::Run {
       check_same(processes_, what, str_cat(values...));
     };
     check_same_program(processes_);
-    for (const auto& [name, value] : training_settings(options_, optimizer_.description()))
-      check(name.c_str(), value);
-    check("validation", validation_ ? str_cat("every ", validation_->every_steps) : "none");
+    for (const auto& [name, value] : settings()) check(name.c_str(), value);
     check("folder", options_.folder.empty() ? "none" : "one", options_.resume ? " to resume" : "");
     check("should_stop", options_.should_stop ? "one" : "none");
     check("data", trainer_.losses_.fingerprint);
     check("number of observers", trainer_.observers_.size());
-    check("average", trainer_.average_ ? "one" : "none");
     check("steps done", progress_.step);
     check_same_model(processes_, named_parameters(trainer_.model_));
   }
@@ -266,6 +263,7 @@ class TrainingLoop<T>::Run {
     const bool is_first = progress_.best_step == 0;
     const double best_before = progress_.best_value;
     const bool is_best = progress_.add_validation(values[0], is_scheduled_validation());
+    if (is_best) progress_.best_column = columns_[0];
     if (options_.plateau && is_scheduled_validation() &&
         progress_.add_validation(values[0], *options_.plateau))
       lower_learning_rate(options_.plateau->factor);
@@ -327,8 +325,16 @@ class TrainingLoop<T>::Run {
     return states;
   }
 
+  Settings settings() const {
+    Settings settings = training_settings(options_, optimizer_.description());
+    const auto* const average = trainer_.average_;
+    settings.emplace_back("validation", description_of(validation_));
+    settings.emplace_back("average", average ? str_cat("decay ", average->decay()) : "none");
+    return settings;
+  }
+
   void open_folder() {
-    const Settings settings = training_settings(options_, optimizer_.description());
+    const Settings now = settings();
     std::vector<std::string> changes;
     if (folder_.open()) {
       saved_step_ = progress_.step;
@@ -336,8 +342,7 @@ class TrainingLoop<T>::Run {
       message(str_cat("resumed from ", (options_.folder / "last.h5").string(), " at step ",
                       progress_.step));
       // Checkpoints of weft 0.2 contain no settings.
-      if (!progress_.settings.empty())
-        changes = changes_between(progress_.settings, lines_of(settings));
+      if (!progress_.settings.empty()) changes = changes_between(progress_.settings, lines_of(now));
       for (const std::string& change : changes) {
         message(change);
         // The next step must not use the rate of the earlier schedule.
@@ -347,9 +352,9 @@ class TrainingLoop<T>::Run {
       }
     }
     if (observers_) {
-      observers_->describe(description_of(options_, settings, trainer_.losses_,
-                                          trainer_.also_saved_, trainer_.model_),
-                           trainer_.examples_);
+      observers_->describe(
+          description_of(options_, now, trainer_.losses_, trainer_.also_saved_, trainer_.model_),
+          trainer_.examples_);
       for (const auto& observer : trainer_.observers_) observers_->add(*observer);
       observers_->begin({.step = progress_.step,
                          .best_step = progress_.best_step,
@@ -360,18 +365,29 @@ class TrainingLoop<T>::Run {
                          .changes = changes});
     }
     folder_.begin();
-    best_is_missing_ = folder_.best_is_missing();
-    progress_.settings = lines_of(settings);
+    best_is_missing_ = folder_.best_is_missing() || chooses_anew();
+    progress_.settings = lines_of(now);
   }
 
-  // Handles a missing best.h5, which was deleted or not yet saved when the run was killed.
+  // Handles a missing best.h5, which was deleted or not yet saved when the run was killed, and a
+  // best model chosen by a value with a different name.
   void restore_best() {
     if (progress_.best_step == 0) return;
-    if (progress_.best_step == progress_.step) return save_best();
+    const bool is_other_value = chooses_anew();
+    if (!is_other_value && progress_.best_step == progress_.step) return save_best();
     message(str_cat("best.h5 of step ", progress_.best_step,
-                    " is missing; only later validations will determine the best model"));
+                    is_other_value ? " was chosen by " + progress_.best_column : " is missing",
+                    "; only later validations will determine the best model"));
     progress_.best_step = 0;
     progress_.best_value = 0.0;
+    if (!is_other_value) return;
+    progress_.validations_without_improvement = progress_.plateau_validations = 0;
+    progress_.plateau_best = std::numeric_limits<double>::max();
+  }
+  // Whether the best model so far was chosen by a value with a different name.
+  bool chooses_anew() const {
+    const std::string& column = progress_.best_column;
+    return validation_ && progress_.best_step > 0 && !column.empty() && column != columns_[0];
   }
 
   void restore_best_weights() {

@@ -45,7 +45,8 @@ struct Validation {
   std::int64_t patience = 0;
   // Whether the model has the weights of the best validation when training has finished or stopped
   // early (Keras's restore_best_weights): the averaged weights if an average is tracked. last.h5
-  // contains the weights of the last step. An interrupted run restores nothing.
+  // contains the weights of the last step. An interrupted run restores nothing. A second call of
+  // TrainingLoop::run without `resume` continues with the restored weights.
   bool restore_best_weights = false;
 };
 
@@ -88,9 +89,9 @@ struct TrainerOptions {
   // empty, nothing is saved.
   std::filesystem::path folder = {};
   // If true, training resumes from last.h5 in `folder`, or starts anew if there is no checkpoint.
-  // The options and the optimizer's settings given now apply, including its `lr`; each difference
-  // from the earlier settings is written to `output` and to the report. If false, `folder` must not
-  // contain last.h5 or best.h5.
+  // The options, the optimizer's settings including its `lr`, the validation and the average given
+  // now apply; each difference from the earlier settings is written to `output` and to the report.
+  // If false, `folder` must not contain last.h5 or best.h5.
   bool resume = false;
   // Saves last.h5 every so many steps, in addition to the end of every epoch and of the run; 0
   // disables.
@@ -177,9 +178,12 @@ class WEFT_API TrainingLoop {
 
   // Updates `average` after each step and adds it to the checkpoints, as "average". Validations use
   // the averaged parameters, and load_checkpoint(…/best.h5, model) and load_weights read them.
-  // Throws ValueError if the name "average" is already used.
+  // If training resumes from a checkpoint without an average, the next step starts it. Throws
+  // ValueError if the name "average" is already used.
   void track_average(ExponentialMovingAverage<T>& average) {
-    register_for_checkpointing("average", average);
+    NamedState<T> state("average", average);
+    state.is_optional = true;
+    register_for_checkpointing(state);
     average_ = &average;
   }
 

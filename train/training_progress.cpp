@@ -58,6 +58,7 @@ void TrainingProgress<T>::state(State<T>& state) {
   state.integer("micro_step", micro_step);
   state.integer("best_step", best_step);
   state.number("best_value", best_value);
+  state.text("best_column", best_column);
   state.integer("validations_without_improvement", validations_without_improvement);
   state.number("loss_sum", loss_sum);
   state.number("label_sum", label_sum);

@@ -44,7 +44,7 @@ struct TrainingIdentity {
 template <class T = float>
 class WEFT_API TrainingProgress final : public Stateful<T> {
  public:
-  explicit TrainingProgress(const TrainingIdentity& identity);
+  explicit TrainingProgress(const TrainingIdentity& identity);  // progress of a new run
 
   std::int64_t step = 0;        // updates done
   std::int64_t epoch = 0;       // epoch of the next batch, from 0
@@ -53,6 +53,7 @@ class WEFT_API TrainingProgress final : public Stateful<T> {
 
   std::int64_t best_step = 0;  // step of the best validation; 0 before the first one
   double best_value = 0.0;     // first value of the best validation
+  std::string best_column;     // name of that value
   std::int64_t validations_without_improvement = 0;  // scheduled validations since the best one
 
   double plateau_factor = 1.0;                               // product of the factors applied
@@ -84,7 +85,8 @@ class WEFT_API TrainingProgress final : public Stateful<T> {
   // Throws ValueError for values out of range and for a state with a different identity.
   void check_state() const override;
   bool is_new_since_0_2(const std::string& name) const override {
-    return name == "settings" || name.starts_with("plateau_") || name.find("skip") != name.npos;
+    return name == "settings" || name == "best_column" || name.starts_with("plateau_") ||
+           name.find("skip") != name.npos;
   }
   bool was_only_in_0_2(const std::string& name) const override { return name == "schedule"; }
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -66,7 +67,20 @@ void check_settings(const Configuration& configuration) {
                                   });
 }
 
-// Throws ValueError, naming the setting, if a setting differs from `expected`.
+// Whether a setting may change when training resumes: it affects neither the model nor the data.
+inline bool may_change(const std::string& name) {
+  static const std::set<std::string> names{"adamw-lr-factor", "average",
+                                           "beta2",           "clip-norm",
+                                           "decay",           "epochs",
+                                           "final-lr",        "lr",
+                                           "label-smoothing", "patience",
+                                           "steps",           "warmup",
+                                           "validate-every",  "validation-batches",
+                                           "weight-decay"};
+  return names.contains(name);
+}
+
+// Throws ValueError, naming the setting, if a setting that may not change differs from `expected`.
 template <class Configuration>
 void check_settings_equal(const Configuration& configuration, const Configuration& expected) {
   std::vector<std::variant<std::int64_t, bool, double, std::string>> expected_values;
@@ -75,10 +89,31 @@ void check_settings_equal(const Configuration& configuration, const Configuratio
   auto next = expected_values.begin();
   Configuration::for_each_setting(
       configuration, [&]<class Value>(const char* name, const char*, const Value& value, auto...) {
-        if (const auto& other = std::get<Value>(*next++); value != other)
+        if (const auto& other = std::get<Value>(*next++); value != other && !may_change(name))
           fail<ValueError>(std::string("--") + name, other, value);
       });
 }
+
+// Saves a configuration in the checkpoints of a trainer. Loading them leaves it unchanged, so that
+// the settings given when training resumes apply.
+template <class Configuration>
+class ConfigurationInUse final : public Stateful<float> {
+ public:
+  explicit ConfigurationInUse(const Configuration& configuration) : configuration_(configuration) {}
+  void state(State<float>& state) override {
+    Configuration copy = configuration_;
+    copy.state(state);
+  }
+  bool is_new_since_0_2(const std::string& name) const override {
+    return configuration_.is_new_since_0_2(name);
+  }
+  bool was_only_in_0_2(const std::string& name) const override {
+    return configuration_.was_only_in_0_2(name);
+  }
+
+ private:
+  const Configuration& configuration_;
+};
 
 // Returns the configuration stored in a checkpoint. Throws FileError if it cannot be read.
 template <class Configuration>
@@ -91,7 +126,7 @@ Configuration load_configuration(const std::filesystem::path& checkpoint) {
 // Replaces `configuration` by that of the checkpoint in `folder` from which training resumes. The
 // root process reads the file. Returns false if there is no checkpoint. Throws FileError if the
 // checkpoint cannot be read, and ValueError, naming the setting, if the command line sets a
-// different value.
+// different value for a setting that may not change.
 template <class Configuration>
 bool resume_configuration(const std::filesystem::path& folder, const CommandLine& line,
                           Configuration& configuration, ProcessGroup& processes) {

@@ -54,6 +54,11 @@ void TrainingOptions::note(CommandLine& line, ProcessGroup& processes) {
     return option.first == "resume" || option.first == "out" || option.first == "max-steps" ||
            option.first == "threads" || option.first == "tokenizer-files";
   });
+  // The run may be resumed from a different directory.
+  for (auto& [name, value] : notes)
+    if (name == "text" || name == "dictionary" || name == "model" || name == "data" ||
+        name == "validation")
+      value = std::filesystem::absolute(value).string();
 }
 
 TrainerOptions TrainingOptions::for_trainer(const SignalHandler& interrupt,

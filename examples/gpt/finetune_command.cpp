@@ -260,7 +260,8 @@ int finetune(ProcessGroup& processes, int argc, char** argv) {
     return base.model.loss(tape, batch.inputs, batch.targets, batch.mask);
   };
   Trainer trainer(trained, optimizer, training, loss, std::move(trainer_options));
-  trainer.register_for_checkpointing("configuration", configuration);
+  examples::ConfigurationInUse in_use(configuration);
+  trainer.register_for_checkpointing("configuration", in_use);
   if (base.folder.empty()) trainer.register_for_checkpointing("tokenizer", base.tokenizer);
   std::optional<PackedBatches> held_out;
   if (!data.validation.empty()) {

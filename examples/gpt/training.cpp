@@ -11,6 +11,7 @@
 #include <weft/train/data/windows.hpp>
 #include <weft/train/text/generation/generate.hpp>
 #include <weft/train/text/tokenizers/utf8_stream_decoder.hpp>
+#include "examples/common/settings.hpp"
 
 namespace weft::gpt {
 namespace {
@@ -98,7 +99,8 @@ TrainingResult train_model(Gpt<float>& model, Configuration& configuration,
       std::move(options));
   trainer.validate_on(
       held_out, {.every_steps = configuration.validate_every, .patience = configuration.patience});
-  trainer.register_for_checkpointing("configuration", configuration);
+  examples::ConfigurationInUse in_use(configuration);
+  trainer.register_for_checkpointing("configuration", in_use);
   trainer.register_for_checkpointing("tokenizer", tokenizer);
   const Index prompt_size = std::min<Index>(configuration.context, 16);
   const TokenIds prompt(tokens.validation.begin(), tokens.validation.begin() + prompt_size);

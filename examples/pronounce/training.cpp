@@ -9,6 +9,7 @@
 #include <weft/train/evaluation.hpp>
 #include <weft/train/losses.hpp>
 #include "examples/common/attention_maps.hpp"
+#include "examples/common/settings.hpp"
 #include "examples/common/text_input.hpp"
 #include "examples/pronounce/evaluation.hpp"
 
@@ -110,7 +111,8 @@ TrainingResult train_model(Pronouncer<float>& model, Configuration& configuratio
       },
       std::move(options));
   trainer.validate_with(std::move(validation));
-  trainer.register_for_checkpointing("configuration", configuration);
+  examples::ConfigurationInUse in_use(configuration);
+  trainer.register_for_checkpointing("configuration", in_use);
   trainer.show_examples([&](ReportSection& section) {
     show_words(section, model, language, std::span(dataset.validation));
   });

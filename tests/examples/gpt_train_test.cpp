@@ -7,6 +7,7 @@
 #include <weft/train/text/tokenizers/byte_pair_encoding.hpp>
 #include <weft/train/weights/checkpoint.hpp>
 #include <weft/train/weights/weights.hpp>
+#include "examples/common/settings.hpp"
 #include "examples/gpt/configuration.hpp"
 #include "examples/gpt/program.hpp"
 #include "tests/catch.hpp"
@@ -142,6 +143,23 @@ TEST_CASE("gpt train: resumes only with the same text, settings and tokens", "[e
   CHECK(contains(fixture.error({"--resume"}),
                  "text: expected characters that the model knows (14 of them), got 'ß'"));
   CHECK((bytes_of(fixture.best) == best));
+}
+
+TEST_CASE("gpt train: resumes with more steps, another schedule and an average", "[examples]") {
+  const TrainingFixture fixture;
+  REQUIRE(fixture.train().status == 0);
+  const Outcome longer =
+      fixture.train({"--resume", "--steps", "18", "--lr", "0.005", "--average", "0.5"});
+  INFO(longer.errors);
+  REQUIRE(longer.status == 0);
+  CHECK(contains(longer.output, "finished after 18 steps"));
+  CHECK(contains(longer.output, "the schedule was 'warmup, stable, decay"));
+  CHECK(contains(longer.output, "the average was 'none' and is now 'decay 0.5'"));
+  CHECK(examples::load_configuration<gpt::Configuration>(fixture.out + "/last.h5").steps == 18);
+  // The changed settings remain.
+  const Outcome again = run({"train", "--out", fixture.out, "--resume"});
+  CHECK(contains(again.output, "finished after 18 steps"));
+  CHECK_FALSE(contains(again.output, "is now"));
 }
 
 TEST_CASE("gpt train: resumes from a checkpoint of weft 0.2", "[examples]") {

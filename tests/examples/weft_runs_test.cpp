@@ -123,9 +123,13 @@ TEST_CASE("programs: a training that resumes takes the options of its start", "[
   INFO(outcome.errors);
   CHECK(outcome.status == 0);
   CHECK(contains(outcome.output, "resuming with the options of the first run:"));
-  CHECK(contains(outcome.output, " --text=numbers.txt"));
+  CHECK(contains(outcome.output, " --text=" + (folder / "numbers.txt").string()));
   CHECK(contains(outcome.output, "finished after 12 steps; weights in out/best.h5 (best, step "));
   CHECK(contains(outcome.output, "and out/last.h5 (last step)\nreport in out/report.html\n"));
+  const Outcome elsewhere =
+      process_in(folder, "mkdir sub; cd sub; gpt train --out ../out --resume --steps 13");
+  INFO(elsewhere.errors);
+  CHECK(contains(elsewhere.output, "finished after 13 steps"));
   const Outcome other =
       process_in(folder, "seq 2 1001 > other.txt; gpt train --text other.txt --out out --resume");
   CHECK(other.status == 1);

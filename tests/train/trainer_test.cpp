@@ -354,6 +354,26 @@ TEST_CASE("trainer: options outside their ranges throw", "[train]") {
   CHECK_THROWS_AS(make({.save_every_steps = -1}), ValueError);
   CHECK_THROWS_AS(make({.save_every_seconds = -1.0}), ValueError);
   CHECK_THROWS_AS(make({.log_every_steps = 0}), ValueError);
+  CHECK_THROWS_WITH(make({.max_consecutive_skips = -1}),
+                    "trainer: max_consecutive_skips: expected a number ≥ 0, got -1");
+}
+
+TEST_CASE("trainer: options of a plateau outside their ranges throw", "[train]") {
+  ToyTraining<float> toy;
+  const auto message = [&](const Plateau& plateau) {
+    return message_of<ValueError>([&] {
+      Trainer(toy.model, toy.optimizer, toy.batches, toy.loss_function(), {.plateau = plateau});
+    });
+  };
+  CHECK(message({.factor = 1.0}) == "trainer: plateau.factor: expected 0 ≤ factor < 1, got 1");
+  CHECK(message({.patience = -1}) == "trainer: plateau.patience: expected a number ≥ 0, got -1");
+  CHECK(message({.threshold = 1.0}) ==
+        "trainer: plateau.threshold: expected 0 ≤ threshold < 1, got 1");
+  CHECK(message({.min_delta = -0.5}) ==
+        "trainer: plateau.min_delta: expected a finite number ≥ 0, got -0.5");
+  CHECK(message({.cooldown = -2}) == "trainer: plateau.cooldown: expected a number ≥ 0, got -2");
+  CHECK(message({.min_lr = -1.0}) ==
+        "trainer: plateau.min_lr: expected a finite number ≥ 0, got -1");
 }
 
 TEST_CASE("trainer: epochs and accumulated batches may be as many as fit in their type",

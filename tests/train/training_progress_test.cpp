@@ -12,7 +12,9 @@ TEST_CASE("training progress: counts that training could not add to are refused"
   using Progress = TrainingProgress<float>;
   for (std::int64_t Progress::*count :
        {&Progress::step, &Progress::epoch, &Progress::batch, &Progress::micro_step,
-        &Progress::best_step, &Progress::validations_without_improvement}) {
+        &Progress::best_step, &Progress::validations_without_improvement,
+        &Progress::plateau_validations, &Progress::plateau_cooldown, &Progress::skipped_steps,
+        &Progress::consecutive_skips}) {
     Progress progress(TrainingIdentity{});
     progress.*count = std::int64_t{1} << 60;
     progress.check_state();

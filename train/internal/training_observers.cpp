@@ -81,7 +81,7 @@ RunDescription description_of(const TrainerOptions& options, const Settings& tra
                               const Module<T>& model) {
   RunDescription description{.label_unit = losses.unit, .columns = {}};
   if (options.processes) description.processes = options.processes->size();
-  for (const auto& [name, object] : saved)
+  for (const auto& [name, object, is_optional] : saved)
     if (name == "configuration") description.configuration = settings_of(*object);
   for (auto& [name, value] : description.configuration)
     for (const auto& [its_name, in_use] : options.settings_in_use)

@@ -67,6 +67,16 @@ std::string description_of(const std::optional<Schedule>& schedule) {
   return schedule ? schedule->description() : "the optimizer's learning rate";
 }
 
+std::string description_of(const std::optional<Validation>& validation) {
+  if (!validation) return "none";
+  const auto& [columns, run, every_steps, patience, restores] = *validation;
+  std::string text;
+  for (const std::string& column : columns) text += column + ", ";
+  text += every_steps > 0 ? str_cat("every ", every_steps, " steps") : "every epoch";
+  if (patience > 0) text += str_cat(", patience ", patience);
+  return text + (restores ? ", restores the best weights" : "");
+}
+
 Settings training_settings(const TrainerOptions& o, const std::string& optimizer) {
   const auto& plateau = o.plateau;
   return {
@@ -96,14 +106,11 @@ std::string lines_of(const Settings& settings) {
 }
 
 std::vector<std::string> changes_between(const std::string& earlier, const std::string& now) {
-  std::map<std::string, std::string> before = settings_in(earlier), after = settings_in(now);
+  const std::map<std::string, std::string> before = settings_in(earlier);
   std::vector<std::string> changes;
-  for (const auto& [name, value] : settings_in(earlier + now)) {
-    const std::string &old_value = before[name], &new_value = after[name];
-    if (old_value != new_value)
-      changes.push_back(
-          str_cat("the ", name, " was '", old_value, "' and is now '", new_value, "'"));
-  }
+  for (const auto& [name, value] : settings_in(now))
+    if (const auto old = before.find(name); old != before.end() && old->second != value)
+      changes.push_back(str_cat("the ", name, " was '", old->second, "' and is now '", value, "'"));
   return changes;
 }
 

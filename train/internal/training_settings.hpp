@@ -18,6 +18,9 @@ void check_validation(const Validation& validation);
 
 std::string description_of(const std::optional<Schedule>& schedule);
 
+// Returns a line with the columns and the options of a validation; "none" if not set.
+std::string description_of(const std::optional<Validation>& validation);
+
 // Returns the settings of a training run, including the optimizer's description.
 Settings training_settings(const TrainerOptions& options, const std::string& optimizer);
 
@@ -26,7 +29,7 @@ Settings training_settings(const TrainerOptions& options, const std::string& opt
 std::string lines_of(const Settings& settings);
 
 // Compares two results of `lines_of`. Returns "the NAME was 'A' and is now 'B'" for each setting
-// that differs.
+// of both that differs.
 std::vector<std::string> changes_between(const std::string& earlier, const std::string& now);
 
 }  // namespace weft

@@ -44,7 +44,6 @@ class TokenizerState final : public TokenizerText<T> {
   explicit TokenizerState(const Tokenizer& tokenizer) : expected_(tokenizer.to_text()) {
     this->text = expected_;
   }
-  bool is_new_since_0_2(const std::string&) const override { return true; }
   void check_state() const override {
     if (this->text != expected_)
       fail<ValueError>("tokenizer", "the tokens of the checkpoint", "different tokens");
@@ -217,11 +216,10 @@ Hdf5File open_checkpoint(const fs::path& path) {
 template <class T>
 void load(const Hdf5File& file, const NamedStates<T>& states, bool averaged = false) {
   std::vector<StagedState<T>> staged;
-  for (const auto& [name, object] : states) {
+  for (const auto& [name, object, is_optional] : states) {
     const std::string group = path_of_name(name);
-    PathsByName datasets;
-    if (file.has_group(group) || !object->is_new_since_0_2(""))
-      datasets = datasets_by_name(file, group);
+    if (is_optional && !file.has_group(group)) continue;
+    PathsByName datasets = datasets_by_name(file, group);
     if (averaged) (void)use_average(file, "", datasets);
     staged.emplace_back(file, group, std::move(datasets), *object);
   }
@@ -251,7 +249,9 @@ OptionValue read_option(const StoredDataset& dataset) {
 
 template <class T>
 NamedState<T>::NamedState(std::string group, const Tokenizer& tokenizer)
-    : name(std::move(group)), object(std::make_shared<TokenizerState<T>>(tokenizer)) {}
+    : name(std::move(group)),
+      object(std::make_shared<TokenizerState<T>>(tokenizer)),
+      is_optional(true) {}
 
 template <class T>
 Hdf5Writer prepare_checkpoint(const fs::path& path, const Module<T>& model,

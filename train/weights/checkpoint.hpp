@@ -23,13 +23,14 @@ struct WEFT_API NamedState {
   // group.
   NamedState(std::string group, Stateful<T>& stateful)
       : name(std::move(group)), object(std::shared_ptr<void>(), &stateful) {}
-  // Stores a copy of a tokenizer. Loading does not change it, but throws ValueError if the
-  // checkpoint contains different tokens. Loading accepts a checkpoint without this group, as
-  // written by weft 0.2.
+  // Stores a copy of a tokenizer, which is optional. Loading does not change it, but throws
+  // ValueError if the checkpoint contains different tokens.
   NamedState(std::string group, const Tokenizer& tokenizer);
 
   std::string name;                     // the name of the group
   std::shared_ptr<Stateful<T>> object;  // not null
+  // Whether loading accepts a checkpoint without the group, and leaves the object unchanged.
+  bool is_optional = false;
 };
 
 // States with different names, for example {{"optimizer", optimizer}, {"progress", progress}}.

@@ -26,9 +26,9 @@ class WEFT_API State {
   virtual void number(const std::string& name, double& value) = 0;
   // Registers a string without NUL.
   virtual void text(const std::string& name, std::string& value) = 0;
-  // Registers a list of integers [n], which must already have the expected length n. It is saved only if
-  // it contains a value other than 0. If the checkpoint does not contain the list, loading sets all
-  // values to 0. Visitors that neither save nor load may ignore it.
+  // Registers a list of integers [n], which must already have the expected length n. It is saved
+  // only if it contains a value other than 0. If the checkpoint does not contain the list, loading
+  // sets all values to 0. Visitors that neither save nor load may ignore it.
   virtual void list(const std::string& /*name*/, Tensor<std::int32_t>& /*values*/) {}
 };
 
@@ -44,7 +44,7 @@ class WEFT_API Stateful {
   // Registers all values that belong in a checkpoint, each once and always in the same order.
   virtual void state(State<T>& state) = 0;
   // For checkpoints written by weft 0.2: returns whether they may lack this entry, which then keeps
-  // its value when loaded. An empty name means the whole state.
+  // its value when loaded.
   virtual bool is_new_since_0_2(const std::string& /*name*/) const { return false; }
   // For checkpoints written by weft 0.2: returns whether only they contain this entry, which
   // loading then ignores.

@@ -89,6 +89,30 @@ TEST_CASE("metrics: rows past the step at which training resumes are removed", "
   CHECK(text_of(path) == header + first + "11,2,1,1,1,1,,\n");
 }
 
+TEST_CASE("metrics: other validation columns are merged by their names", "[train]") {
+  const TemporaryFolder folder;
+  const auto path = folder / "metrics.csv";
+  const std::string own = "step,epoch,loss,learning_rate,grad_norm,tokens_per_s";
+  std::ofstream(path) << header << "10,1,0.5,0.001,2.25,1000,,\n20,1,0.25,0.1,1.5,1,0.75,0.5\n";
+  MetricsObserver metrics = begun(path, {"accuracy", "val_loss"}, 20);
+  CHECK(metrics.columns().back() == "val_error");
+  StepReport report{.step = 30,
+                    .is_validated = true,
+                    .loss = 1,
+                    .learning_rate = 1,
+                    .grad_norm = 1,
+                    .labels_per_second = 1};
+  metrics.after_step(report);
+  metrics.after_validation({.step = 30, .values = {0.9, 0.25}});
+  CHECK(text_of(path) == own +
+                             ",accuracy,val_loss,val_error\n10,1,0.5,0.001,2.25,1000,,,\n"
+                             "20,1,0.25,0.1,1.5,1,,0.75,0.5\n30,1,1,1,1,1,0.9,0.25,\n");
+  begun(path, {}, 20);
+  CHECK(text_of(path) == own +
+                             ",accuracy,val_loss,val_error\n10,1,0.5,0.001,2.25,1000,,,\n"
+                             "20,1,0.25,0.1,1.5,1,,0.75,0.5\n");
+}
+
 TEST_CASE("metrics: training from the start overwrites the file", "[train]") {
   const TemporaryFolder folder;
   std::ofstream(folder / "metrics.csv") << "anything\n1,2\n";
@@ -96,7 +120,7 @@ TEST_CASE("metrics: training from the start overwrites the file", "[train]") {
   CHECK(text_of(folder / "metrics.csv") == header);
 }
 
-TEST_CASE("metrics: other columns, a missing directory and invalid names throw", "[train]") {
+TEST_CASE("metrics: a different table, a missing directory and invalid names throw", "[train]") {
   const TemporaryFolder folder;
   std::ofstream(folder / "metrics.csv") << "step,loss\n";
   CHECK_THROWS_AS(begun(folder / "metrics.csv", columns, 5), FileError);

@@ -1,5 +1,6 @@
 #include "train/report/internal/metrics_observer.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <span>
@@ -26,25 +27,45 @@ std::vector<std::string> columns_of(const std::vector<std::string>& validation_c
   return columns;
 }
 
-std::string header_of(const std::vector<std::string>& columns) {
-  std::string header = columns.front();
-  for (std::size_t i = 1; i < columns.size(); ++i) header += "," + columns[i];
-  return header;
+std::string line_of(const std::vector<std::string>& fields) {
+  std::string line = fields.front();
+  for (std::size_t i = 1; i < fields.size(); ++i) line += "," + fields[i];
+  return line;
 }
 
-// Returns the header and the complete rows up to `last_step`.
-std::string kept_text(const std::filesystem::path& path, const std::string& header,
+std::vector<std::string> fields_of(const std::string& line) {
+  std::vector<std::string> fields(1);
+  for (const char c : line)
+    if (c == ',')
+      fields.emplace_back();
+    else
+      fields.back() += c;
+  return fields;
+}
+
+// Returns the header and the complete rows up to `last_step`. Columns that only the file has are
+// added to `columns`.
+std::string kept_text(const std::filesystem::path& path, std::vector<std::string>& columns,
                       std::int64_t last_step) {
-  std::string text = header + "\n";
+  std::string text = line_of(columns) + "\n";
   // Throws if the file cannot be read, so that it is not replaced.
   const std::string contents = file_contents(path).value_or("");
   if (last_step == 0 || contents.empty()) return text;
   std::string_view rest = contents;
+  std::vector<std::string> found;  // the columns of the file
   // A last line without a line break is an incomplete row.
   for (int number = 1; !rest.empty(); ++number) {
     const std::size_t end = rest.find('\n');
     const std::string line(rest.substr(0, end));
-    if (number == 1 && line != header) fail_on_file(path, "the columns " + header, line);
+    if (number == 1) {
+      found = fields_of(line);
+      constexpr std::size_t own = 5;  // the columns that do not depend on the training
+      if (found.size() < own || !std::equal(found.begin(), found.begin() + own, columns.begin()))
+        fail_on_file(path, "the columns " + line_of(columns), line);
+      for (const std::string& column : found)
+        if (std::ranges::find(columns, column) == columns.end()) columns.push_back(column);
+      text = line_of(columns) + "\n";
+    }
     if (end == rest.npos) break;
     rest.remove_prefix(end + 1);
     if (number == 1) continue;
@@ -54,7 +75,17 @@ std::string kept_text(const std::filesystem::path& path, const std::string& head
       fail<FileError>(str_cat(path, ", line ", number), "a row that starts with a step number",
                       "'" + line + "'");
     if (step > last_step) break;
-    text += line + "\n";
+    if (found == columns) {
+      text += line + "\n";
+      continue;
+    }
+    std::vector<std::string> fields = fields_of(line), row;
+    fields.resize(found.size());
+    for (const std::string& column : columns) {
+      const auto at = std::ranges::find(found, column) - found.begin();
+      row.push_back(at == std::ssize(found) ? "" : fields[static_cast<std::size_t>(at)]);
+    }
+    text += line_of(row) + "\n";
   }
   return text;
 }
@@ -63,7 +94,7 @@ std::string kept_text(const std::filesystem::path& path, const std::string& head
 
 void MetricsObserver::begin(const TrainingStart& start) {
   columns_ = columns_of(start.columns, start.label_unit);
-  const std::string text = kept_text(path_, header_of(columns_), start.step);
+  const std::string text = kept_text(path_, columns_, start.step);
   write_atomically(path_, std::as_bytes(std::span(text)));
   file_.open(path_, std::ios::binary | std::ios::app);
   if (!file_) fail_with_errno(path_, "write");

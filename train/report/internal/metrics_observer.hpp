@@ -23,7 +23,7 @@
 namespace weft {
 
 // `begin` throws FileError, and leaves the file unchanged, if the file cannot be read or written,
-// or has other columns or lines that are not rows. The other functions throw FileError if a row
+// or is not a metrics.csv. The other functions throw FileError if a row
 // cannot be written.
 class MetricsObserver final : public TrainingObserver {
  public:
@@ -36,7 +36,8 @@ class MetricsObserver final : public TrainingObserver {
         every_steps_(every_steps),
         take_mean_loss_(std::move(take_mean_loss)) {}
 
-  // Keeps the rows of an existing file up to the step where training resumes.
+  // Keeps the rows of an existing file up to the step where training resumes. Columns that only
+  // the file has follow the present columns.
   void begin(const TrainingStart& start) override;
   void after_step(const StepReport& report) override;
   void after_validation(const ValidationReport& report) override;
