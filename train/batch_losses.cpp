@@ -1,9 +1,24 @@
 #include "weft/train/batch_losses.hpp"
 
+#include "weft/autograd/ops/arithmetic.hpp"
+#include "weft/autograd/ops/reductions.hpp"
 #include "weft/layers/summary.hpp"
 #include "autograd/internal/checks.hpp"
 
 namespace weft {
+
+template <class T>
+WeightedLoss<T> weighted_mean(const Var<T>& losses, const Tensor<T>& weights) {
+  if (losses.shape() != weights.shape())
+    fail<ShapeError>("weighted_mean: weights", losses.shape(), weights.shape());
+  double total = 0.0;
+  for (const T weight : weights) {
+    check_finite_non_negative("weighted_mean: weights", static_cast<double>(weight));
+    total += static_cast<double>(weight);
+  }
+  const Var<T> weighted = sum(multiply(losses, losses.tape().constant(weights)));
+  return {scale(weighted, total > 0.0 ? 1.0 / total : 0.0), total};
+}
 
 template <class T>
 double loss_weight(const std::optional<double>& given, const Tape<T>& tape, Index labels) {
@@ -30,6 +45,8 @@ PartLimits part_limits(Index parts, const Module<T>& model) {
   return {std::clamp<Index>(most, 1, most_parts), (min_size - 1) / parameters + 1};
 }
 
+template WeightedLoss<float> weighted_mean(const Var<float>&, const Tensor<float>&);
+template WeightedLoss<double> weighted_mean(const Var<double>&, const Tensor<double>&);
 template PartLimits part_limits(Index, const Module<float>&);
 template PartLimits part_limits(Index, const Module<double>&);
 template double loss_weight(const std::optional<double>&, const Tape<float>&, Index);

@@ -32,6 +32,15 @@ struct WeightedLoss : Var<T> {
   std::optional<double> weight;  // ≥ 0 and finite
 };
 
+// Returns the mean of losses [...] weighted by `weights` of the same shape (Keras's sample_weight),
+//   loss = Σ_i weights_i losses_i / Σ_i weights_i
+// or 0 if all weights are 0. Its weight is the sum of the weights. Throws ShapeError if the shapes
+// differ, and ValueError unless the weights are finite and ≥ 0.
+//   const auto losses = cross_entropy(logits, targets, {.reduction = Reduction::none});
+//   const WeightedLoss<float> loss = weighted_mean(losses, X);
+template <class T>
+WEFT_API WeightedLoss<T> weighted_mean(const Var<T>& losses, const Tensor<T>& weights);
+
 // A function that returns the mean loss over the labels of a batch or of a part of a batch. It is
 // called from several threads at once if batches are computed in parts.
 template <class T, class B>

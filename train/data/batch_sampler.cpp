@@ -1,6 +1,8 @@
 #include "weft/train/data/batch_sampler.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -27,6 +29,14 @@ Random batch_random(std::uint64_t seed, std::int64_t epoch, Index position) {
   return epoch_random(seed, epoch, 2, static_cast<std::uint32_t>(position));
 }
 
+std::vector<double> balanced_weights(const Tensor<std::int32_t>& labels) {
+  std::map<std::int32_t, double> counts;
+  for (const std::int32_t label : labels) ++counts[label];
+  std::vector<double> weights;
+  for (const std::int32_t label : labels) weights.push_back(1.0 / counts[label]);
+  return weights;
+}
+
 BatchSampler::BatchSampler(std::vector<ExampleLengths> lengths, const BatchOptions& options)
     : options_(options), lengths_(std::move(lengths)) {
   check_positive("batches: examples", static_cast<Index>(lengths_.size()));
@@ -35,6 +45,17 @@ BatchSampler::BatchSampler(std::vector<ExampleLengths> lengths, const BatchOptio
   if (options.drop_last && std::ssize(lengths_) < options.batch_size)
     fail<ValueError>("batches: number of examples, with drop_last",
                      str_cat("at least the batch size, ", options.batch_size), lengths_.size());
+  std::vector<double>& weights = options_.weights;
+  if (!weights.empty()) {
+    if (weights.size() != lengths_.size())
+      fail<ValueError>("batches: weights",
+                       str_cat("one for each of ", lengths_.size(), " examples"), weights.size());
+    if (!options.shuffle) fail<ValueError>("batches: shuffle", "true, with weights", "false");
+    for (const double weight : weights) check_finite_non_negative("batches: weights", weight);
+    std::partial_sum(weights.begin(), weights.end(), weights.begin());
+    if (!(weights.back() > 0.0 && std::isfinite(weights.back())))
+      fail<ValueError>("batches: weights", "a finite sum > 0", weights.back());
+  }
   // Prevents overflow in sums and products of the batch size.
   options_.batch_size = std::min(options.batch_size, static_cast<Index>(lengths_.size()));
 }
@@ -59,6 +80,10 @@ void BatchSampler::order_epoch(std::int64_t epoch) {
   order_.resize(lengths_.size());
   std::iota(order_.begin(), order_.end(), Index{0});
   if (options_.shuffle) random.shuffle(order_);
+  if (const std::vector<double>& sums = options_.weights; !sums.empty())  // see the constructor
+    for (Index& example : order_)
+      example = std::upper_bound(sums.begin(), sums.end() - 1, random.uniform() * sums.back()) -
+                sums.begin();
   // Drops examples before sorting, so that the longest examples are not always dropped.
   if (options_.drop_last)
     order_.resize(static_cast<std::size_t>(num_batches() * options_.batch_size));

@@ -8,6 +8,7 @@
 
 #include "weft/autograd/export.hpp"
 #include "weft/autograd/random.hpp"
+#include "weft/autograd/tensor.hpp"
 
 namespace weft {
 
@@ -26,7 +27,16 @@ struct BatchOptions {
   // Whether an epoch leaves out the examples that do not fill a batch, like torch's DataLoader:
   // with `shuffle`, random examples, different in each epoch; otherwise the last examples.
   bool drop_last = false;
+  // The relative frequency of each example, finite and ≥ 0: an epoch draws as many examples as
+  // there are, at random and with repetition (torch's WeightedRandomSampler; see balanced_weights).
+  // Requires `shuffle`. If empty, an epoch contains every example once.
+  std::vector<double> weights = {};
 };
+
+// Returns weights for BatchOptions with which every class is drawn equally often: 1 divided by the
+// number of examples of the class. `labels` [n] contains the class of each example.
+//   TensorBatches batches(X, targets, {.weights = balanced_weights(targets)});
+WEFT_API std::vector<double> balanced_weights(const Tensor<std::int32_t>& labels);
 
 // Returns a random number generator for one batch of an epoch, independent of the generators of
 // other batches and of the generator that determines the order.
@@ -42,14 +52,14 @@ struct ExampleLengths {
 
 // Divides examples into batches: shuffles them, sorts them by length within buckets, splits the
 // buckets into batches and shuffles the batches. Every example is in exactly one batch of every
-// epoch, or in at most one with `drop_last`.
+// epoch, or in at most one with `drop_last`. With BatchOptions::weights, it draws the examples.
 //   BatchSampler sampler({{.source = 5}, {.source = 3}, {.source = 4}}, {.batch_size = 2});
 //   const std::span<const Index> examples = sampler.batch(0, 0);
 class WEFT_API BatchSampler {
  public:
   // Takes the lengths of each example. Throws ValueError if there are no examples, if batch_size or
-  // bucket_batches is not positive, or if drop_last is set and there are fewer examples than
-  // batch_size.
+  // bucket_batches is not positive, if drop_last is set and there are fewer examples than
+  // batch_size, and unless the weights, if any, are one for each example, in range and not all 0.
   BatchSampler(std::vector<ExampleLengths> lengths, const BatchOptions& options);
 
   // Returns the number of batches per epoch.

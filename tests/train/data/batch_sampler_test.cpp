@@ -1,4 +1,5 @@
 // The last batch of an epoch, and `drop_last` in every source.
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -115,4 +116,52 @@ TEST_CASE("batches: drop_last changes nothing where batches are full, and refuse
         "batches: number of examples, with drop_last: expected at least the batch size, 4, got 3");
   BatchSampler one(growing(4), {.batch_size = 4, .drop_last = true});
   CHECK(one.num_batches() == 1);
+}
+
+TEST_CASE("batches: weights draw the examples in proportion, with repetition", "[train]") {
+  // Weights 0, 1, 2, 3, 0 of 5 examples.
+  const std::vector<double> weights{0.0, 0.5, 1.0, 1.5, 0.0};
+  BatchSampler sampler(growing(5), {.batch_size = 2, .seed = 3, .weights = weights});
+  CHECK(sampler.num_batches() == 3);
+  std::vector<int> counts(5, 0);
+  for (std::int64_t epoch = 0; epoch < 1200; ++epoch) {
+    const std::multiset<Index> seen = examples_of(sampler, epoch);
+    CHECK(seen.size() == 5);
+    for (const Index example : seen) ++counts[static_cast<std::size_t>(example)];
+  }
+  // 6000 draws with probabilities 1/6, 1/3 and 1/2, whose standard deviations are below 39.
+  CHECK(counts[0] == 0);
+  CHECK(std::abs(counts[1] - 1000) < 160);
+  CHECK(std::abs(counts[2] - 2000) < 160);
+  CHECK(std::abs(counts[3] - 3000) < 160);
+  CHECK(counts[4] == 0);
+  BatchSampler again(growing(5), {.batch_size = 2, .seed = 3, .weights = weights});
+  CHECK(examples_of(again, 7) == examples_of(sampler, 7));
+}
+
+TEST_CASE("batches: balanced weights draw every class equally often", "[train]") {
+  const Tokens labels({6}, {2, 0, 2, 2, 2, 0});
+  CHECK(balanced_weights(labels) == std::vector{0.25, 0.5, 0.25, 0.25, 0.25, 0.5});
+  BatchSampler sampler(growing(6), {.weights = balanced_weights(labels)});
+  int rare = 0;
+  for (std::int64_t epoch = 0; epoch < 1000; ++epoch)
+    for (const Index example : examples_of(sampler, epoch)) rare += labels(example) == 0;
+  CHECK(std::abs(rare - 3000) < 160);  // the standard deviation is 39
+}
+
+TEST_CASE("batches: weights that cannot be drawn from are refused", "[train]") {
+  const auto message = [](std::vector<double> weights, bool shuffle = true) {
+    return message_of<ValueError>(
+        [&] { BatchSampler(growing(3), {.shuffle = shuffle, .weights = std::move(weights)}); });
+  };
+  CHECK(message({1.0, 1.0}) == "batches: weights: expected one for each of 3 examples, got 2");
+  CHECK(message({1.0, 1.0, 1.0}, false) ==
+        "batches: shuffle: expected true, with weights, got false");
+  CHECK(message({1.0, -1.0, 1.0}) == "batches: weights: expected a finite number ≥ 0, got -1");
+  CHECK(contains(message({1.0, std::nan(""), 1.0}), "expected a finite number ≥ 0, got "));
+  CHECK(message({0.0, 0.0, 0.0}) == "batches: weights: expected a finite sum > 0, got 0");
+  CHECK(message({1e308, 1e308, 1e308}) == "batches: weights: expected a finite sum > 0, got inf");
+  const Tensor<float> x({3, 1});
+  CHECK(TensorBatches<float>(x, x, {.weights = {1, 1, 2}}).fingerprint() !=
+        TensorBatches<float>(x, x, {.weights = {1, 1, 1}}).fingerprint());
 }

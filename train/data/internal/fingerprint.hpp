@@ -25,6 +25,7 @@ class Fingerprint {
       add(std::int64_t{number});
     add(static_cast<std::int64_t>(options.seed));
     if (options.drop_last) add(std::int64_t{1});
+    hash_.add(std::as_bytes(std::span(options.weights)));
   }
   void add(const Shape& shape) {
     for (const Index size : shape) add(std::int64_t{size});
