@@ -384,6 +384,35 @@ TEST_CASE("trainer: restores the best weights, also those of an average or befor
   }
 }
 
+TEST_CASE("trainer: a second run continues with the restored best weights", "[train]") {
+  Regression task;
+  SGD<float> optimizer(task.model, {.lr = 0.05});
+  std::vector<Tensor<float>> seen;
+  std::vector<std::vector<Tensor<float>>> validated;
+  Trainer trainer(task.model, optimizer, task.source,
+                  [&](Tape<float>& tape, const auto& batch) {
+                    seen = parameters_of(task);
+                    return task.loss(tape, batch);
+                  },
+                  {.epochs = 9, .parts = 1, .should_stop = [&] { return validated.size() == 3; }});
+  trainer.validate_with({.columns = {"loss"},
+                         .run =
+                             [&] {
+                               validated.push_back(parameters_of(task));
+                               return std::vector{validated.size() == 1 ? 1.0 : 2.0};
+                             },
+                         .every_steps = 1,
+                         .restore_best_weights = true});
+  CHECK(trainer.run().steps == 3);
+  CHECK(same_bits(parameters_of(task), validated[0]));
+  std::int64_t second_steps = 0;
+  trainer.after_step([&](const StepReport&) {
+    if (second_steps++ == 0) CHECK(same_bits(seen, validated[0]));
+  });
+  CHECK(trainer.run().steps == 27);
+  CHECK(second_steps == 24);
+}
+
 TEST_CASE("trainer: steps that are not finite are skipped, as many in a row as allowed",
           "[train]") {
   const TemporaryFolder folder;
@@ -445,4 +474,25 @@ TEST_CASE("trainer: a negative value improves when it is lower by more than the 
         std::vector{0.5, 0.5, 0.5, 0.5, 0.5, 0.05});
   const double infinity = std::numeric_limits<double>::infinity();
   CHECK(rates_on_plateau({-infinity, -5.0, -6.0, -7.0}) == std::vector{0.5, 0.5, 0.5, 0.5});
+}
+
+TEST_CASE("weighted_mean: examples count by their weights", "[train]") {
+  Tape<double> tape({.training = true});
+  const Var<double> losses = tape.variable(Tensor<double>({3}, {1.0, 4.0, 9.0}));
+  const WeightedLoss<double> loss = weighted_mean(losses, Tensor<double>({3}, {2.0, 0.0, 1.0}));
+  CHECK(loss.item() == Approx((2.0 * 1.0 + 9.0) / 3.0));
+  CHECK(loss.weight == 3.0);
+  const std::vector<Tensor<double>> gradients = tape.gradients(loss, {losses});
+  CHECK(gradients[0](0) == Approx(2.0 / 3.0));
+  CHECK(gradients[0](1) == 0.0);
+  Tape<double> other;
+  const Var<double> constant = other.constant(Tensor<double>({2}, {1.0, 4.0}));
+  const WeightedLoss<double> none = weighted_mean(constant, Tensor<double>({2}));
+  CHECK(none.item() == 0.0);
+  CHECK(none.weight == 0.0);
+  CHECK(message_of<ShapeError>([&] { weighted_mean(constant, Tensor<double>({3})); }) ==
+        "weighted_mean: weights: expected [2], got [3]");
+  CHECK(message_of<ValueError>([&] {
+          weighted_mean(constant, Tensor<double>({2}, {1, -2}));
+        }) == "weighted_mean: weights: expected a finite number ≥ 0, got -2");
 }
