@@ -15,7 +15,8 @@ TensorBatches<float> points(Index count, std::uint64_t seed) {
 }
 
 int main(int argc, char** argv) try {
-  ProcessGroup processes;  // this process alone, or the processes of mpirun
+  ProcessGroup processes;         // this process alone, or the processes of mpirun
+  const SignalHandler interrupt;  // Ctrl-C ends training after a step, with a checkpoint
   const std::string folder = argc > 1 ? argv[1] : "trained";
   const int epochs = argc > 2 ? std::stoi(argv[2]) : 10;
 
@@ -41,6 +42,7 @@ int main(int argc, char** argv) try {
        .schedule = warmup_cosine_schedule({.peak = 1e-2, .warmup_steps = 20, .total_steps = 200}),
        .folder = folder,
        .resume = true,
+       .interrupt = &interrupt,
        .processes = &processes});
   trainer.validate_on(held_out, {.every_steps = 40}, {{"mean_error", mean_error}});
   const TrainingResult result = trainer.run();

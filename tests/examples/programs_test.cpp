@@ -1,5 +1,6 @@
 // The programs as processes: their streams, files and signals.
 #include <map>
+#include <regex>
 #include <sstream>
 
 #include "tests/catch.hpp"
@@ -53,8 +54,8 @@ TEST_CASE("programs: output that cannot be written is an error", "[examples]") {
 TEST_CASE("programs: without options of their own, they answer --help and refuse others",
           "[examples]") {
   const std::string programs = process_of("ls '" WEFT_PROGRAMS "/guide'").output;
-  std::vector<std::string> all = {"first_steps", "forecast", "languages", "characters",
-                                  "fine_tune"};
+  std::vector<std::string> all = {"first_steps", "forecast",   "languages", "characters",
+                                  "fine_tune",   "transcribe", "digits"};
   std::istringstream names(programs);
   for (std::string name; std::getline(names, name);) all.push_back("guide/" + name);
   CHECK(all.size() > 15);
@@ -73,6 +74,25 @@ TEST_CASE("programs: without options of their own, they answer --help and refuse
   CHECK(contains(process_of("languages --help").output,
                  "languages [WORDS.csv [FOLDER]]    columns `word` and `language`"));
   CHECK(contains(process_of("forecast 5").errors, "expected no arguments, got '5'"));
+}
+
+TEST_CASE("programs: digits learns images, and transcribe learns sequences", "[examples]") {
+  // 400 images of ten vertical lines at different places, with noise.
+  const Outcome digits = process_of(
+      "seq 400 | awk '{srand($1); digit = $1 * 7 % 10; line = \"\"; "
+      "for (i = 0; i < 64; ++i) line = line int(4 * rand() + 12 * (i % 8 == digit % 8 && "
+      "(digit < 8 || i < 24))) \",\"; print line digit}' > digits.csv; digits digits.csv");
+  INFO(digits.output + digits.errors);
+  CHECK(digits.status == 0);
+  CHECK(contains(digits.output, ", accuracy 1"));
+  CHECK(contains(process_of("digits missing.csv").errors, "digits: "));
+
+  const Outcome transcribe = process_of("transcribe");
+  INFO(transcribe.output);
+  CHECK(transcribe.status == 0);
+  std::smatch match;
+  REQUIRE(std::regex_search(transcribe.output, match, std::regex("(\\d+) of 200 transcripts")));
+  CHECK(std::stoi(match[1]) > 120);
 }
 
 TEST_CASE("programs: fine_tune leaves nothing in the temporary folder", "[examples]") {
