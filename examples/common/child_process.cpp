@@ -43,8 +43,9 @@ ProcessResult run_process(const std::vector<std::string>& command) {
   arguments.push_back(nullptr);
 
   int errors[2];
-  if (pipe2(errors, O_CLOEXEC) != 0)
+  if (pipe(errors) != 0)
     throw Error("process '" + command.front() + "': cannot create a pipe: " + std::strerror(errno));
+  for (const int end : errors) fcntl(end, F_SETFD, FD_CLOEXEC);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);

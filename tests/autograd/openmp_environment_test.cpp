@@ -1,4 +1,5 @@
 // OpenMP's environment variables, each in a process of its own, as they are read at its start.
+#include <dlfcn.h>
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -28,6 +29,8 @@ std::size_t stack_size() {
   pthread_attr_destroy(&attributes);
   return size;
 }
+
+bool is_llvm_openmp() { return dlsym(RTLD_DEFAULT, "__kmpc_fork_call") != nullptr; }
 
 // What the hidden test case below prints with these variables set.
 std::string report_with(const std::string& environment) {
@@ -73,8 +76,11 @@ TEST_CASE("threads: OMP_NUM_THREADS and OMP_THREAD_LIMIT say how many", "[autogr
              Catch::Contains("count 1 used 1 "));
   const std::string limit = std::to_string(thread_limit());
   CHECK_THAT(report_with("OMP_NUM_THREADS=1000000"), Catch::Contains("count " + limit + " "));
-  for (const char* invalid : {"0", "abc"})
-    CHECK_THAT(report_with(std::string("OMP_NUM_THREADS=") + invalid), Catch::Contains("used "));
+  CHECK_THAT(report_with("OMP_NUM_THREADS=0"), Catch::Contains("used "));
+  if (is_llvm_openmp())
+    WARN("OMP_NUM_THREADS=abc: not tested, because LLVM's OpenMP may abort or hang in any program");
+  else
+    CHECK_THAT(report_with("OMP_NUM_THREADS=abc"), Catch::Contains("used "));
 }
 
 TEST_CASE("threads: OMP_STACKSIZE and OMP_PROC_BIND apply to them", "[autograd]") {

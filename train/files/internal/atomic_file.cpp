@@ -103,8 +103,15 @@ fs::path parent_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : ".";
 }
 
+// Exchanges the names of two files. Returns false if the system or its file system cannot.
 bool exchange(const fs::path& a, const fs::path& b) {
+#if defined(RENAME_EXCHANGE)
   return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
+#elif defined(RENAME_SWAP)
+  return ::renamex_np(a.c_str(), b.c_str(), RENAME_SWAP) == 0;
+#else
+  return false;
+#endif
 }
 
 }  // namespace
