@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# package.sh: builds the Debian packages libweft0.2, libweft-dev and weft-examples in build/packages/.
+# package.sh: builds the Debian packages libweft0.3, libweft-dev and weft-examples in build/packages/.
 # The packages contain the library in three versions: for any x86-64 processor, for processors with
 # AVX2 (x86-64-v3), and for processors with AVX-512 (x86-64-v4). The dynamic loader selects the fastest
 # version that the processor can run (ld.so(8), glibc-hwcaps).
@@ -8,7 +8,7 @@ packages=$build/packages
 mkdir -p "$packages"
 library_folder=lib/$(gcc -print-multiarch)
 
-install_packages "${build_packages[@]}" "${mpi_packages[@]}" dpkg-dev file
+install_packages "${build_packages[@]}" "${mpi_packages[@]}" dpkg-dev file help2man
 
 for level in x86-64 x86-64-v3 x86-64-v4; do
   options=(-DWEFT_EXAMPLES=OFF -DCMAKE_INSTALL_LIBDIR="$library_folder/glibc-hwcaps/$level")
@@ -21,6 +21,8 @@ for level in x86-64 x86-64-v3 x86-64-v4; do
     -DCMAKE_SKIP_RPATH=ON -DCMAKE_INSTALL_PREFIX=/usr "${options[@]}" >"$packages/$level.log" 2>&1 ||
     fail "cmake failed: see $packages/$level.log"
   cmake --build "$packages/$level" --parallel "$(nproc)" || fail "the build failed (see above)"
+  [ $level != x86-64 ] || cmake --build "$packages/$level" --target manual_pages ||
+    fail "cannot write the manual pages (see above)"
 done
 
 log "Building the packages"

@@ -1,5 +1,5 @@
 # Settings of the Debian packages that `cmake/package.sh` builds with cpack. The component `runtime`
-# becomes libweft0.2, `development` becomes libweft-dev, and `examples` becomes weft-examples.
+# becomes libweft0.3, `development` becomes libweft-dev, and `examples` becomes weft-examples.
 set(package_runtime libweft${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set(package_development libweft-dev)
 set(package_examples weft-examples)
@@ -14,7 +14,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})
 
-# Every package contains the licence and the changelog in Debian's format.
+# Every package contains the licences and the changelog in Debian's format.
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 set(package_files ${PROJECT_BINARY_DIR}/package_files)
 file(WRITE ${package_files}/changelog "weft (${PROJECT_VERSION}) unstable; urgency=medium
@@ -26,15 +26,49 @@ file(WRITE ${package_files}/changelog "weft (${PROJECT_VERSION}) unstable; urgen
 add_custom_command(OUTPUT ${package_files}/changelog.gz DEPENDS ${package_files}/changelog
                    COMMAND gzip -9nf --keep ${package_files}/changelog)
 add_custom_target(package_files ALL DEPENDS ${package_files}/changelog.gz)
+file(READ LICENSE licence)
+set(copyright "${licence}\nweft is linked with these libraries:\n\n")
+foreach(dependency IN LISTS weft_dependencies)
+  string(REGEX REPLACE "^([^|]*)[|]([^|]*)[|]([^|]*)[|](.*)$" "  \\1 (\\2): \\4; /usr/share/doc/\\3/copyright\n"
+                       line "${dependency}")
+  string(APPEND copyright "${line}")
+endforeach()
+file(WRITE ${package_files}/copyright "${copyright}")
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   set(folder ${CMAKE_INSTALL_DATADIR}/doc/${package_${component}})
-  install(FILES LICENSE RENAME copyright DESTINATION ${folder} COMPONENT ${component} EXCLUDE_FROM_ALL)
+  install(FILES ${package_files}/copyright DESTINATION ${folder} COMPONENT ${component}
+          EXCLUDE_FROM_ALL)
   install(FILES ${package_files}/changelog.gz DESTINATION ${folder} COMPONENT ${component}
           EXCLUDE_FROM_ALL)
   string(TOUPPER ${component} upper)
   set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${package_${component}})
   set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "${package_runtime} (= ${PROJECT_VERSION})")
 endforeach()
+
+# The manual pages, written by `cmake --build … --target manual_pages`.
+if(WEFT_EXAMPLES)
+  get_property(programs DIRECTORY examples PROPERTY BUILDSYSTEM_TARGETS)
+  list(FILTER programs EXCLUDE REGEX "_parts$|^guide")
+  set(pages)
+  foreach(program IN LISTS programs)
+    set(source ${PROJECT_SOURCE_DIR}/examples/${program}.cpp)
+    if(NOT EXISTS ${source})
+      set(source ${PROJECT_SOURCE_DIR}/examples/${program}/main.cpp)
+    endif()
+    string(REPLACE weft- "" name ${program})
+    string(REPLACE _ - name weft-${name})
+    set(page ${package_files}/${name}.1)
+    add_custom_command(
+      OUTPUT ${page}.gz DEPENDS ${program} cmake/manual_page.sh
+      COMMAND ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=$<TARGET_FILE_DIR:weft>
+              bash ${PROJECT_SOURCE_DIR}/cmake/manual_page.sh $<TARGET_FILE:${program}> ${source} ${name}
+              ${PROJECT_VERSION} >${page}
+      COMMAND gzip -9nf --keep ${page})
+    list(APPEND pages ${page}.gz)
+  endforeach()
+  add_custom_target(manual_pages DEPENDS ${pages})
+  install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT examples EXCLUDE_FROM_ALL)
+endif()
 
 # Written here, because cpack would write a line for each kind of processor.
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS "")

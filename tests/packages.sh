@@ -30,7 +30,7 @@ try() { # WHAT COMMAND
 
 try "Installing the programs" "apt-get -qq update &&
   apt-get -qq install --no-install-recommends /tmp/packages/libweft0*.deb /tmp/packages/weft-examples*.deb &&
-  dpkg-query -W libweft0.2 weft-examples" 2
+  dpkg-query -W libweft0.3 weft-examples" 2
 try "Running a program with each library" 'loader=/lib64/ld-linux-x86-64.so.2 program=/usr/bin/weft-pronounce
   for level in x86-64-v4 x86-64-v3 x86-64; do
     "$loader" --glibc-hwcaps-mask $level --list $program | sed -n "s/.*libweft.* => \(.*\) (.*/\1/p"
@@ -44,8 +44,8 @@ try "Building a program" "apt-get -qq install --no-install-recommends g++ cmake 
     /tmp/packages/libweft-dev*.deb &&
   cmake -S /tmp/consumers/installed -B /tmp/build -DCMAKE_BUILD_TYPE=Release && cmake --build /tmp/build &&
   /tmp/build/my_program"
-try "Removing them" 'files=$(dpkg -L libweft0.2 libweft-dev weft-examples)
-  apt-get -qq purge libweft0.2 libweft-dev weft-examples
+try "Removing them" 'files=$(dpkg -L libweft0.3 libweft-dev weft-examples)
+  apt-get -qq purge libweft0.3 libweft-dev weft-examples
   for file in $files; do [ ! -f "$file" ] || { echo "left: $file" && exit 1; }; done
   left=$(find / -xdev -path /tmp -prune -o -iname "*weft*" -print)
   [ -z "$left" ] || { echo "left: $left" && exit 1; }

@@ -10,12 +10,12 @@ levels=(x86-64-v4 x86-64-v3 x86-64)
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 
-dpkg-deb -x "$packages"/libweft0.2_*.deb "$work" || fail "expected packages in $packages; please run cmake/package.sh"
+dpkg-deb -x "$packages"/libweft0.3_*.deb "$work" || fail "expected packages in $packages; please run cmake/package.sh"
 install_packages "${build_packages[@]}" catch2
 build_targets weft_benchmark
 log "Compiling a program that links the packaged library"
 library=$work/usr/lib/$(gcc -print-multiarch)
-ln -s libweft.so.0.2 "$library/libweft.so"
+ln -s libweft.so.0.3 "$library/libweft.so"
 cat >"$work/step.cpp" <<'END'
 #include <cstdio>
 #include <cstdlib>
