@@ -37,7 +37,7 @@ template <class T>
 PartLimits part_limits(Index parts, const Module<T>& model) {
   constexpr Index most_parts = 4, bytes_of_gradients = Index{1} << 26;
   // Positions times parameters: forward and backward of a part take some tenths of a millisecond.
-  constexpr Index min_size = Index{1} << 22;
+  constexpr Index min_size = Index{1} << 23;
   if (parts > 0) return parts;
   if (!named_running_buffers(model).empty()) return 1;
   const Index parameters = std::max<Index>(count_parameters(model), 1);

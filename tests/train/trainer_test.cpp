@@ -467,15 +467,15 @@ TEST_CASE("trainer: by default, the number of parts depends on the sizes alone",
     CHECK(calls % 3 == 0);
     return calls / 3;
   };
-  // With 512² parameters, 16 examples have 2²² = positions · parameters.
-  CHECK(calls_of_loss(512, 31) == 1);
-  CHECK(calls_of_loss(512, 32) == 2);
-  CHECK(calls_of_loss(512, 63) == 3);
+  // With 512² parameters, 32 examples have 2²³ = positions · parameters.
+  CHECK(calls_of_loss(512, 63) == 1);
+  CHECK(calls_of_loss(512, 64) == 2);
+  CHECK(calls_of_loss(512, 127) == 3);
   CHECK(calls_of_loss(512, 1000) == 4);
   // Copies of 2500² and of 3000² parameters: 2 and 1 take no more than 64 MiB.
   CHECK(calls_of_loss(2500, 100) == 2);
   CHECK(calls_of_loss(3000, 32) == 1);
-  CHECK(calls_of_loss(1500, 5) == 2);
+  CHECK(calls_of_loss(1500, 8) == 2);
 }
 
 TEST_CASE("trainer: parts chosen by default give the same bits on any number of threads",
@@ -485,9 +485,9 @@ TEST_CASE("trainer: parts chosen by default give the same bits on any number of 
     Random random(1);
     Linear<float> model({.in_features = 512, .out_features = 512}, random);
     SGD<float> optimizer(model, {.lr = 0.1});
-    TensorBatches<float, float> batches(random.normal_tensor<float>({100, 512}),
-                                        random.normal_tensor<float>({100, 512}),
-                                        {.batch_size = 50});
+    TensorBatches<float, float> batches(random.normal_tensor<float>({200, 512}),
+                                        random.normal_tensor<float>({200, 512}),
+                                        {.batch_size = 100});
     Trainer(model, optimizer, batches,
             [&](Tape<float>& tape, const TensorBatch<float, float>& batch) {
               const Var x = dropout(tape.constant(batch.inputs), 0.1);
