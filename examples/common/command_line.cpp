@@ -97,11 +97,7 @@ class CommandLine::Parser {
 
   void arguments(const std::string& name, std::vector<std::string>& values) {
     options_.positional_help(name);
-    takes_arguments_ = true;
-    setters_.emplace_back([this, &values] {
-      if (result_->count(positional) > 0)
-        values = (*result_)[positional].as<std::vector<std::string>>();
-    });
+    arguments_ = &values;
   }
 
   bool parse(int argc, char** argv) {
@@ -111,9 +107,12 @@ class CommandLine::Parser {
         std::cout << options_.help({""});
         return false;
       }
-      if (!takes_arguments_ && result_->count(positional) > 0)
-        fail<UsageError>("command line", "options only",
-                         "'" + (*result_)[positional].as<std::vector<std::string>>().front() + "'");
+      if (result_->count(positional) > 0) {
+        const auto& arguments = (*result_)[positional].as<std::vector<std::string>>();
+        if (!arguments_)
+          fail<UsageError>("command line", "options only", "'" + arguments.front() + "'");
+        *arguments_ = arguments;
+      }
       for (const cxxopts::KeyValue& option : result_->arguments())
         if (option.key() != positional) given_[option.key()] = option.value();
       apply();
@@ -135,7 +134,7 @@ class CommandLine::Parser {
 
  private:
   cxxopts::Options options_;
-  bool takes_arguments_ = false;
+  std::vector<std::string>* arguments_ = nullptr;  // null if there are none
   std::int64_t threads_ = thread_count();
   std::unique_ptr<cxxopts::ParseResult> result_;
   std::vector<std::function<void()>> setters_;
