@@ -12,6 +12,7 @@
 #include "weft/train/parallel/broadcast_state.hpp"
 #include "autograd/internal/checks.hpp"
 #include "train/internal/training_folder.hpp"
+#include "train/internal/training_loss.hpp"
 #include "train/internal/training_observers.hpp"
 #include "train/internal/training_settings.hpp"
 #include "train/internal/update.hpp"
@@ -233,28 +234,13 @@ class TrainingLoop<T>::Run {
       if (values.size() != validation_->columns.size())
         fail<ValueError>("validation", str_cat(validation_->columns.size(), " values"),
                          values.size());
-      if (measures_training_) values.push_back(mean_training_loss());
+      if (measures_training_)
+        values.push_back(mean_training_loss(trainer_.losses_, progress_.epoch,
+                                            part_limits(options_.parts, trainer_.model_),
+                                            options_.processes));
     });
     processes_.broadcast(std::as_writable_bytes(std::span(values)));
     return values;
-  }
-
-  // Returns the loss on some batches of the epoch, computed without dropout like validations.
-  double mean_training_loss() const {
-    constexpr Index most_batches = 8, share = 10;
-    const Index all = trainer_.losses_.num_batches();
-    const Index count = std::min(most_batches, (all + share - 1) / share);
-    BatchLosses<T> some = trainer_.losses_;
-    some.num_batches = [count] { return count; };
-    some.load = [&](std::int64_t, Index position, const PartLimits& limits) {
-      return trainer_.losses_.load(progress_.epoch, position * all / count, limits);
-    };
-    try {
-      return mean_over(some, part_limits(options_.parts, trainer_.model_), options_.processes);
-    } catch (const ValueError&) {
-      // The batches have no labels.
-      return std::numeric_limits<double>::quiet_NaN();
-    }
   }
 
   void validate() {
@@ -487,15 +473,8 @@ void TrainingLoop<T>::observe(TrainingObserver& observer) {
 
 template <class T>
 void TrainingLoop<T>::after_step(std::function<void(const StepReport&)> function) {
-  struct StepObserver final : TrainingObserver {
-    explicit StepObserver(std::function<void(const StepReport&)> call) : call_(std::move(call)) {}
-    void after_step(const StepReport& report) override { call_(report); }
-
-   private:
-    std::function<void(const StepReport&)> call_;
-  };
   check_function("trainer: after_step", function);
-  observers_.push_back(std::make_shared<StepObserver>(std::move(function)));
+  observers_.push_back(step_observer(std::move(function)));
 }
 
 template <class T>

@@ -75,6 +75,17 @@ void TrainingObservers<T>::fail(const std::exception_ptr& error) {
     }
 }
 
+std::shared_ptr<TrainingObserver> step_observer(std::function<void(const StepReport&)> function) {
+  struct StepObserver final : TrainingObserver {
+    explicit StepObserver(std::function<void(const StepReport&)> call) : call_(std::move(call)) {}
+    void after_step(const StepReport& report) override { call_(report); }
+
+   private:
+    std::function<void(const StepReport&)> call_;
+  };
+  return std::make_shared<StepObserver>(std::move(function));
+}
+
 template <class T>
 RunDescription description_of(const TrainerOptions& options, const Settings& training,
                               const BatchLosses<T>& losses, const NamedStates<T>& saved,

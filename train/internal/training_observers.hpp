@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -57,6 +58,9 @@ class TrainingObservers {
   std::vector<TrainingObserver*> all_;
   bool has_begun_ = false;
 };
+
+// Returns an observer that calls a function after each step.
+std::shared_ptr<TrainingObserver> step_observer(std::function<void(const StepReport&)> function);
 
 // Describes a run for its report. `saved` are the objects in its checkpoints besides the model.
 template <class T>
