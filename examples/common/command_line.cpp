@@ -134,7 +134,7 @@ class CommandLine::Parser {
 
  private:
   cxxopts::Options options_;
-  std::vector<std::string>* arguments_ = nullptr;  // null if there are none
+  std::vector<std::string>* arguments_ = nullptr;  // null if the command has none
   std::int64_t threads_ = thread_count();
   std::unique_ptr<cxxopts::ParseResult> result_;
   std::vector<std::function<void()>> setters_;

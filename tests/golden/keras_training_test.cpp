@@ -1,5 +1,5 @@
-// Models that keras_models/write_training.py trained in Keras, trained from the same weights on the same
-// batches: the losses of all steps are equal.
+// Models that keras_models/write_training.py trained in Keras, trained from the same weights on the
+// same batches: the losses of all steps are equal.
 #include <cmath>
 #include <fstream>
 #include <iomanip>
