@@ -199,7 +199,7 @@ Tensor<T> one_hot(const Tokens& tokens) {
 // The ways to write the same loss.
 enum class Form { cross_entropy, named, linear_cross_entropy, recomputed, by_divisor };
 inline constexpr std::array forms{Form::cross_entropy, Form::named, Form::linear_cross_entropy,
-                           Form::recomputed, Form::by_divisor};
+                                  Form::recomputed, Form::by_divisor};
 
 template <class T, class Kind>
 LossFunction<T, typename Kind::Batch> loss_of(const LogitTable<T>& table, TokenId ignored,

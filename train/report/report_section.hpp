@@ -21,8 +21,8 @@ struct ReportBlock {
   // The kinds of blocks.
   enum class Kind { text, preformatted, table, confusion, attention, flame };
   Kind kind = Kind::text;  // the kind of this block
-  std::string title;      // heading above the block
-  std::string text = {};  // contents of text and preformatted text
+  std::string title;       // heading above the block
+  std::string text = {};   // contents of text and preformatted text
   // The names of the columns and rows of a table, the classes of a confusion matrix, or the keys
   // and queries of attention maps.
   std::vector<std::string> columns = {}, rows = {};

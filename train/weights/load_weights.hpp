@@ -103,8 +103,8 @@ WEFT_API std::ostream& operator<<(std::ostream& out, const LoadWeightsReport& re
 //   EncoderDecoder.
 // - Keras 3 (.weights.h5) and Keras 2 (.h5, only weights or a whole model): Dense, EinsumDense,
 //   Embedding, LayerNormalization, BatchNormalization, MultiHeadAttention, Conv1D, LSTM, SimpleRNN,
-//   GRU (with `reset_after`) and Bidirectional. CuDNN layers are stored differently; loading them is
-//   an error, even if `rename` maps their names to parameters.
+//   GRU (with `reset_after`) and Bidirectional. CuDNN layers are stored differently; loading them
+//   is an error, even if `rename` maps their names to parameters.
 // - tf_model.h5 of transformers' GPT-2 and BERT.
 //
 // If the file is a checkpoint with an ExponentialMovingAverage, the averages are loaded, unless

@@ -62,8 +62,7 @@ TEST_CASE("directory lock: a path that is not a directory throws", "[train]") {
   CHECK_THAT(error_of_locking(folder / "none"),
              Catch::Contains("none\": No such file or directory"));
   write_bytes(folder / "file", "text");
-  CHECK_THAT(error_of_locking(folder / "file"),
-             Catch::Contains("Not a directory"));
+  CHECK_THAT(error_of_locking(folder / "file"), Catch::Contains("Not a directory"));
   std::filesystem::create_directory(folder / "a\nb");
   const std::filesystem::path with_nul = folder / std::string("a\nb\0more", 8);
   CHECK_THAT(

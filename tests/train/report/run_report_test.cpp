@@ -284,7 +284,8 @@ TEST_CASE("run record: an entry of another type is an error that names the file 
   CHECK(contains(message("/model/parameters/0", 1),
                  "expected a list of rows of four strings as 'model.parameters', got 1"));
   CHECK(contains(message("/model/tree", 1), "expected a string as 'model.tree', got 1"));
-  CHECK(contains(message("/form", 1e300), "expected the record of a training run, got different JSON"));
+  CHECK(contains(message("/form", 1e300),
+                 "expected the record of a training run, got different JSON"));
   // No entry of any type is a crash, or another exception.
   for (const auto& [name, value] : good.items())
     for (const Json& other : {Json(), Json(-1), Json("x"), Json{1}, Json{{"x", 1}}}) {

@@ -134,7 +134,6 @@ bool Hdf5File::has_attribute(const std::string& object, const std::string& name)
 template double Hdf5File::attribute(const std::string&, const std::string&) const;
 template std::int64_t Hdf5File::attribute(const std::string&, const std::string&) const;
 template std::string Hdf5File::attribute(const std::string&, const std::string&) const;
-template std::vector<std::string> Hdf5File::attribute(const std::string&,
-                                                      const std::string&) const;
+template std::vector<std::string> Hdf5File::attribute(const std::string&, const std::string&) const;
 
 }  // namespace weft

@@ -220,9 +220,9 @@ void Hdf5Writer::group(const std::string& group) {
   const Location location{state().path, object};
   state().check_unfinished(location);
   hdf5::check_new_dataset(location);
-  checked_handle(H5Gcreate2(state().file, object.c_str(), state().link_properties, H5P_DEFAULT,
-                            H5P_DEFAULT),
-                 location, "a new group");
+  checked_handle(
+      H5Gcreate2(state().file, object.c_str(), state().link_properties, H5P_DEFAULT, H5P_DEFAULT),
+      location, "a new group");
 }
 
 template <class T>

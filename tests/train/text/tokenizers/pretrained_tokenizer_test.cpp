@@ -185,7 +185,8 @@ TEST_CASE("pretrained tokenizer: rejects what it cannot follow", "[train]") {
         "into a token of the vocabulary, got [\"x\",\"b\"]");
   CHECK(changed("/model/merges", json::array({"a b", "a b"})) ==
         "\"tokenizer.json\": pair 2 of merges: expected each pair of tokens once, got 'a b'");
-  CHECK(changed("/model/dropout", 0.1) == "\"tokenizer.json\": dropout: expected no dropout, got a dropout rate");
+  CHECK(changed("/model/dropout", 0.1) ==
+        "\"tokenizer.json\": dropout: expected no dropout, got a dropout rate");
   CHECK(changed("/added_tokens/0/id", "4") ==
         "\"tokenizer.json\": id: expected an integer, got string");
   CHECK(changed("/added_tokens/0/content", "") ==
