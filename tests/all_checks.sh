@@ -41,6 +41,7 @@ checks=(
   "templates|chat templates render as in transformers|templates.sh"
   "configurations|configurations, adapters and sentence encoders have the same meaning as in transformers, PEFT and sentence-transformers, or are refused|configurations.sh"
   "mutation|the tests catch every planted mistake|mutation.sh"
+  "instructions|training, generation, loading and tokenizing execute the recorded numbers of instructions|instructions.sh"
   "packages|Debian packages install on a bare system, build a program, and leave nothing|packages.sh"
   "platforms|the two commands of the README pass on bare systems|platforms.sh"
 )
@@ -64,6 +65,7 @@ digest_of() { # NAME COMMAND
     coverage | portable | address | thread | random-calls | mutation | platforms)
       own+=("tests/*.[ch]pp" tests/CMakeLists.txt)
       ;;
+    instructions) own+=(tests/benchmarks) ;;
   esac
   {
     git -C "$repository" ls-files --stage -- "${files[@]}"

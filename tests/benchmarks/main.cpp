@@ -30,6 +30,7 @@ constexpr const char* usage =
     "  peak_mib; PRECISION is full or bf16\n"
     "weft_benchmark mean WORKLOAD PRECISION THREADS SECONDS   prints: milliseconds of a step on\n"
     "  average\n"
+    "weft_benchmark repeat WORKLOAD PRECISION THREADS TIMES   runs a warmup step and TIMES steps\n"
     "weft_benchmark profile WORKLOAD PRECISION THREADS SECONDS   (W1 … W5, LoRA) prints tables of\n"
     "  phases, operations, layers and memory\n"
     "weft_benchmark predict WORKLOAD PRECISION 1 SECONDS   prints, for 2 to 64 threads: their "
@@ -79,6 +80,12 @@ void print_step(const std::string& name, Precision precision, double seconds) {
 
 void print_mean(const std::string& name, Precision precision, double seconds) {
   std::printf("%.6f\n", 1e3 * mean_seconds(seconds, make_workload(name, precision).step));
+}
+
+void repeat(const std::string& name, Precision precision, double times) {
+  const Workload workload = make_workload(name, precision);
+  workload.step();
+  repeat_step(workload, static_cast<Index>(times));
 }
 
 void print_file_rate(const FileRate& rate) {
@@ -195,8 +202,8 @@ int operands_of(const std::string& command) {
   if (command == "finetune") return 8;
   if (command == "pretrained") return 4;
   if (command == "keras") return 3;
-  if (command == "step" || command == "mean" || command == "train" || command == "profile" ||
-      command == "predict")
+  if (command == "step" || command == "mean" || command == "repeat" || command == "train" ||
+      command == "profile" || command == "predict")
     return 2;
   for (const char* with_one : {"limits", "save", "load", "cost"})
     if (command == with_one) return 1;
@@ -226,6 +233,8 @@ int run(int argc, char** argv) {
     print_step(argv[2], product_precision(3), seconds);
   else if (command == "mean")
     print_mean(argv[2], product_precision(3), seconds);
+  else if (command == "repeat")
+    repeat(argv[2], product_precision(3), seconds);
   else if (command == "profile")
     print_profile(argv[2], product_precision(3), seconds);
   else if (command == "predict")

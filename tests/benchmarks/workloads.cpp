@@ -12,6 +12,7 @@
 #include <weft/layers/models/gpt.hpp>
 #include <weft/train.hpp>
 #include "examples/pronounce/model.hpp"
+#include "tests/benchmarks/inputs.hpp"
 #include "tests/benchmarks/layers.hpp"
 
 namespace weft::benchmarks {
@@ -358,9 +359,16 @@ Workload make_workload(const std::string& name, Precision precision, bool profil
       return attention_step({512, 8, 1, length, length}, precision);
   if (std::optional<Workload> layer = layer_step(name); layer && precision == Precision::full)
     return *layer;
+  if (std::optional<Workload> input = input_step(name); input && precision == Precision::full)
+    return *input;
   fail<ValueError>("workload",
-                   "W1 … W6, W6-128 … W6-8192, LoRA, generation, sampling, sentences or a layer",
+                   "W1 … W6, W6-128 … W6-8192, LoRA, generation, sampling, sentences, loading, "
+                   "tokenizing or a layer",
                    name);
+}
+
+void repeat_step(const Workload& workload, Index times) {
+  for (Index i = 0; i < times; ++i) workload.step();
 }
 
 }  // namespace weft::benchmarks
