@@ -2,10 +2,13 @@
 # package.sh: builds the Debian packages libweft0.3, libweft-dev and weft-examples in build/packages/.
 # The packages contain the library in three versions: for any x86-64 processor, for processors with
 # AVX2 (x86-64-v3), and for processors with AVX-512 (x86-64-v4). The dynamic loader selects the fastest
-# version that the processor can run (ld.so(8), glibc-hwcaps).
+# version that the processor can run (ld.so(8), glibc-hwcaps). All dates in them are SOURCE_DATE_EPOCH,
+# by default the date of the commit, so that the same commit produces the same bytes.
 source "$(dirname -- "${BASH_SOURCE[0]}")/build.sh"
 packages=$build/packages
 mkdir -p "$packages"
+date=$(git -C "$repository" log -1 --format=%ct 2>/dev/null || true)
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-${date:-$(date +%s)}}
 library_folder=lib/$(gcc -print-multiarch)
 
 install_packages "${build_packages[@]}" "${mpi_packages[@]}" dpkg-dev file help2man

@@ -42,6 +42,7 @@ checks=(
   "configurations|configurations, adapters and sentence encoders have the same meaning as in transformers, PEFT and sentence-transformers, or are refused|configurations.sh"
   "mutation|the tests catch every planted mistake|mutation.sh"
   "instructions|training, generation, loading and tokenizing execute the recorded numbers of instructions|instructions.sh"
+  "reproducible|two builds in different folders have the same bytes, libraries and packages|reproducible.sh"
   "packages|Debian packages install on a bare system, build a program, and leave nothing|packages.sh"
   "platforms|the two commands of the README pass on bare systems|platforms.sh"
 )
