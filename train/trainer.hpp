@@ -109,6 +109,10 @@ struct TrainerOptions {
   std::vector<std::pair<std::string, std::string>> settings_in_use = {};
   // Whether to write TensorBoard event files to `folder`: scalars, histograms, examples.
   bool tensorboard = false;
+  // Whether metrics.csv and the report contain `update_ratio` and `noise_scale`: by how much steps
+  // change weights, and the gradient noise scale, which tells useful batch sizes. Both are measured
+  // in a single process only, and the noise only with several `parts`.
+  bool update_statistics = false;
 
   // The stream that progress is shown on; null disables. By default, std::cerr if it is a terminal.
   std::ostream* output = terminal_output();

@@ -21,6 +21,9 @@ void TrainingOptions::add_to(CommandLine& line, const std::string& files) {
   line.option("max-steps", "pause after this step, to continue with --resume; 0: no limit",
               max_steps, 0, max_count);
   line.flag("tensorboard", "also write TensorBoard event files", tensorboard);
+  line.flag("update-statistics",
+            "add the ratio of update to weight and the gradient noise scale to the report",
+            update_statistics);
   line.flag("profile",
             "measure operations, layers and phases; print the results and add them to the report",
             profile);
@@ -69,6 +72,7 @@ TrainerOptions TrainingOptions::for_trainer(const SignalHandler& interrupt,
           .save_every_steps = save_every,
           .notes = notes,
           .tensorboard = tensorboard,
+          .update_statistics = update_statistics,
           .output = &std::cout,
           .interrupt = &interrupt,
           .save_in_background = background,

@@ -14,6 +14,7 @@ namespace weft::examples {
 struct TrainingOptions {
   std::string out;
   bool resume = false, background = false, tensorboard = false, profile = false;
+  bool update_statistics = false;
   std::int64_t save_every = 0, keep_checkpoints = 0, max_steps = 0;
   Precision precision = Precision::full;
   // The given options that the run's record stores: all except --resume, --out, --max-steps,

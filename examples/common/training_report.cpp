@@ -40,13 +40,15 @@ void check_outputs(const std::filesystem::path& folder,
 }
 
 TrainingResult train_with_data(const std::string& option, const std::string& value,
-                               const std::function<TrainingResult()>& train) {
+                               const std::function<TrainingResult()>& train,
+                               const std::string& advice) {
   try {
     return train();
   } catch (const ValueError& error) {
     if (std::string_view(error.what()).find("training progress: data") == std::string_view::npos)
       throw;
-    throw ValueError(str_cat(error.what(), "; did the run begin with ", option, ' ', value, '?'));
+    throw ValueError(str_cat(error.what(), "; did the run begin with ", option, ' ', value, '?',
+                             advice.empty() ? "" : " ", advice));
   }
 }
 

@@ -18,9 +18,10 @@ void check_outputs(const std::filesystem::path& folder,
                    std::vector<std::string> results = {});
 
 // Returns the result of `train`. If a resumed run has different data, adds the option that sets the
-// data, and its value, to the message of the ValueError.
+// data, its value and `advice` to the message of the ValueError.
 TrainingResult train_with_data(const std::string& option, const std::string& value,
-                               const std::function<TrainingResult()>& train);
+                               const std::function<TrainingResult()>& train,
+                               const std::string& advice = "");
 
 // Returns a summary of a run: how it ended, which file contains which weights, the command that
 // continues an interrupted run, and the path of the report. `command` is, for example, "gpt train".

@@ -144,10 +144,14 @@ int train(ProcessGroup& processes, int argc, char** argv) {
 
   // From here on, signals end training with a checkpoint.
   const SignalHandler interrupt;
-  const TrainingResult result = examples::train_with_data("--text", options.text, [&] {
-    return train_model(model, configuration, tokenizer, tokens,
-                       options.training.for_trainer(interrupt, processes));
-  });
+  const TrainingResult result = examples::train_with_data(
+      "--text", options.text,
+      [&] {
+        return train_model(model, configuration, tokenizer, tokens,
+                           options.training.for_trainer(interrupt, processes));
+      },
+      str_cat("To train the model on another text: gpt finetune --model ", directory.string(),
+              " --data ", options.text));
   if (!processes.is_root()) return result.exit_status;
   std::cout << examples::describe(result, directory, "gpt train") << '\n';
   return result.exit_status;

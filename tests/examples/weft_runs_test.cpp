@@ -133,7 +133,9 @@ TEST_CASE("programs: a training that resumes takes the options of its start", "[
   const Outcome other =
       process_in(folder, "seq 2 1001 > other.txt; gpt train --text other.txt --out out --resume");
   CHECK(other.status == 1);
-  CHECK(contains(other.errors, "did the run begin with --text other.txt?"));
+  CHECK(contains(other.errors,
+                 "did the run begin with --text other.txt? To train the model on another text: "
+                 "gpt finetune --model out --data other.txt"));
 }
 
 TEST_CASE("programs: an interrupted training says how to continue", "[examples]") {

@@ -1,5 +1,7 @@
 #include "train/internal/training_observers.hpp"
 
+#include <utility>
+
 #include "weft/autograd/error.hpp"
 
 namespace weft {
@@ -12,8 +14,13 @@ TrainingObservers<T>::TrainingObservers(const TrainerOptions& options, const Mod
                                         bool measures_training, bool has_patience)
     : line_(options.output), progress_(line_, options.epochs) {
   if (!options.folder.empty()) {
-    all_.push_back(&metrics_.emplace(options.folder / "metrics.csv", options.log_every_steps,
-                                     [&](double loss) { return progress.take_mean_loss(loss); }));
+    std::vector<MetricsColumn> statistics;
+    if (options.update_statistics)
+      statistics = {{"update_ratio", [&] { return median_ratio(watch.updates()); }},
+                    {"noise_scale", [&] { return watch.noise.scale(); }}};
+    all_.push_back(&metrics_.emplace(
+        options.folder / "metrics.csv", options.log_every_steps,
+        [&](double loss) { return progress.take_mean_loss(loss); }, std::move(statistics)));
     all_.push_back(&report_.emplace(options.folder, *metrics_, line_));
   }
   ReportObserver* const report = report_ ? &*report_ : nullptr;

@@ -41,6 +41,8 @@ void check_options(const TrainerOptions& options) {
   check_at_least("trainer: max_consecutive_skips", options.max_consecutive_skips, std::int64_t{0});
   if (options.tensorboard && options.folder.empty())
     fail<ValueError>("trainer: tensorboard", "a folder for the event files", "an empty path");
+  if (options.update_statistics && options.folder.empty())
+    fail<ValueError>("trainer: update_statistics", "a folder for metrics.csv", "an empty path");
   if (options.resume && options.folder.empty())
     fail<ValueError>("trainer: resume", "a folder to resume from", "an empty path");
   if (!options.plateau) return;

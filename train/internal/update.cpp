@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 #include <unordered_set>
+#include <utility>
 
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/ops/elementwise.hpp"
@@ -96,7 +97,9 @@ void Update<T>::run() {
     if (exchange_) exchange_->begin();
     add_batches(pass_, exchange_.has_value());
   });
+  std::vector<double> squared_norms;
   const double loss = measured("sum of gradients", [&] {
+    if (measures_noise()) squared_norms = pass_.squared_grad_norms();
     return exchange_ ? exchange_->reduce_scatter(weights_) : pass_.sum_gradients();
   });
   const double weight = std::accumulate(weights_.begin(), weights_.end(), 0.0);
@@ -108,6 +111,7 @@ void Update<T>::run() {
   grad_norm_ = correction * (exchange_ ? exchange_->norm() : optimizer_.grad_norm());
   if (!std::isfinite(grad_norm_)) return skip("gradient norm");
   progress_.consecutive_skips = 0;
+  if (!squared_norms.empty()) add_noise(std::move(squared_norms), correction);
   if (options_.schedule)
     optimizer_.schedule_learning_rate(options_.plateau.value_or(Plateau()).reduced(
         (*options_.schedule)(progress_.step + 1), progress_.plateau_factor));
@@ -123,6 +127,20 @@ void Update<T>::run() {
   if (weight > 0.0) progress_.loss_sum += loss_ * weight;
   progress_.label_sum += weight;
   advance();
+}
+
+template <class T>
+bool Update<T>::measures_noise() const {
+  return options_.update_statistics && !exchange_ &&
+         (progress_.step + 1) % options_.log_every_steps == 0;
+}
+
+template <class T>
+void Update<T>::add_noise(std::vector<double> squared_norms, double correction) {
+  for (double& square : squared_norms) square *= correction * correction;
+  std::vector<double> weights(squared_norms.size(), 0.0);
+  for (std::size_t i = 0; i < weights_.size(); ++i) weights[i % weights.size()] += weights_[i];
+  watch_.noise.add(weights, squared_norms, grad_norm_);
 }
 
 template <class T>

@@ -53,6 +53,9 @@ class Update {
   void add_batches(ParallelPass<T>& pass, bool sends);
   // Whether the update consists of a single loss, whose weight does not matter.
   bool has_one_loss() const { return batches_.size() == 1 && batches_.front().parts == 1; }
+  // Whether this step measures the gradient noise; see TrainerOptions::update_statistics.
+  bool measures_noise() const;
+  void add_noise(std::vector<double> squared_norms, double correction);
   // Returns the expected sum of the weights of all parts.
   double expected_weight() const { return static_cast<double>(std::max<Index>(labels_, 1)); }
   double& weight_of(std::size_t batch, Index part);

@@ -169,6 +169,22 @@ void ParallelPass<T>::sum_elements(std::size_t parameter, Index begin, Index end
 }
 
 template <class T>
+std::vector<double> ParallelPass<T>::squared_grad_norms() {
+  elements_.check_exist("parallel pass");
+  std::vector<double> squares(parts_.size(), 0.0);
+  nested_parallel_for(std::ssize(parts_), [&](Index i) {
+    const auto part = static_cast<std::size_t>(i);
+    for (std::size_t number = 0; number < elements_.parameters().size(); ++number) {
+      const GradientAccumulator<T>& gradient = parts_[part]->sum_of(number);
+      if (gradient.empty()) continue;
+      for (const T value : gradient.values())
+        squares[part] += static_cast<double>(value) * static_cast<double>(value);
+    }
+  });
+  return squares;
+}
+
+template <class T>
 double ParallelPass<T>::sum_gradients() {
   if (!additions_.empty()) {
     for (std::size_t i = 0; i < elements_.parameters().size(); ++i) prepare_sum(i);

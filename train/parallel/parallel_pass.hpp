@@ -76,6 +76,10 @@ class WEFT_API ParallelPass {
   // Adds the gradients of all parts to the parameters' gradients and returns the sum of the losses;
   // see `begin`.
   double sum_gradients();
+  // Returns the squared Euclidean norm of the gradients of each part of this process, in double.
+  // Call after `add_batch` and before `sum_gradients`. The first part's gradients include those
+  // that the parameters had at `begin`.
+  std::vector<double> squared_grad_norms();
 
   // Returns the losses of the parts computed by this process. This function and the next three are
   // for the exchange with other processes, instead of `sum_gradients`; parameters are numbered as

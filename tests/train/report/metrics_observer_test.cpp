@@ -52,8 +52,8 @@ TEST_CASE("metrics: one row per step, validation columns empty without a validat
   metrics.after_step(report);
   CHECK(metrics.row().empty());
   metrics.after_validation({.step = 20, .values = {0.75, 0.5}});
-  CHECK(metrics.row() ==
-        std::vector{1.0, 0.25, 0.001, 1.5, 1000.0, 0.75, 0.5});  // all but the step
+  CHECK(metrics.row() == std::vector<std::optional<double>>{1.0, 0.25, 0.001, 1.5, 1000.0, 0.75,
+                                                            0.5});  // all but the step
   CHECK(text_of(folder / "metrics.csv") ==
         header + "10,1,0.5,0.001,2.25,1000,,\n" + "20,1,0.25,0.001,1.5,1000,0.75,0.5\n");
 }

@@ -77,7 +77,7 @@ std::unique_ptr<RunReport> report_of(const std::filesystem::path& folder, std::i
   auto report = std::make_unique<RunReport>(folder, description, 0);
   for (std::int64_t step = 1; step <= rows; ++step) {
     const double loss = 1.0 + 9.0 / std::sqrt(static_cast<double>(step));
-    std::vector<double> values{1, loss, 1e-3, 1.0, 1000.0};
+    std::vector<std::optional<double>> values{1, loss, 1e-3, 1.0, 1000.0};
     if (step == rows / 2) values[3] = 1e4;
     if (step % 10 == 0) values.insert(values.end(), {loss + 0.1, loss});
     report->add_row(step, values);

@@ -1,5 +1,6 @@
 #include "train/report/internal/event_observer.hpp"
 
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -50,11 +51,11 @@ void EventObserver<T>::after_validation(const ValidationReport& report) {
 
 template <class T>
 void EventObserver<T>::add_row(std::int64_t step) {
-  const std::vector<double>& values = metrics_.row();
+  const std::vector<std::optional<double>>& values = metrics_.row();
   if (values.empty()) return;
   write([&](EventFile& events) {
     for (std::size_t i = 1; i < values.size(); ++i)
-      events.add_scalar(metrics_.columns()[i + 1], step, values[i]);
+      if (values[i]) events.add_scalar(metrics_.columns()[i + 1], step, *values[i]);
   });
 }
 

@@ -44,9 +44,9 @@ std::vector<std::string> fields_of(const std::string& line) {
 }
 
 // Returns the header and the complete rows up to `last_step`. Columns that only the file has are
-// added to `columns`.
+// added to `columns`, before the last `num_further`.
 std::string kept_text(const std::filesystem::path& path, std::vector<std::string>& columns,
-                      std::int64_t last_step) {
+                      std::int64_t last_step, std::ptrdiff_t num_further) {
   std::string text = line_of(columns) + "\n";
   // Throws if the file cannot be read, so that it is not replaced.
   const std::string contents = file_contents(path).value_or("");
@@ -63,7 +63,8 @@ std::string kept_text(const std::filesystem::path& path, std::vector<std::string
       if (found.size() < own || !std::equal(found.begin(), found.begin() + own, columns.begin()))
         fail_on_file(path, "the columns " + line_of(columns), line);
       for (const std::string& column : found)
-        if (std::ranges::find(columns, column) == columns.end()) columns.push_back(column);
+        if (std::ranges::find(columns, column) == columns.end())
+          columns.insert(columns.end() - num_further, column);
       text = line_of(columns) + "\n";
     }
     if (end == rest.npos) break;
@@ -94,7 +95,8 @@ std::string kept_text(const std::filesystem::path& path, std::vector<std::string
 
 void MetricsObserver::begin(const TrainingStart& start) {
   columns_ = columns_of(start.columns, start.label_unit);
-  const std::string text = kept_text(path_, columns_, start.step);
+  for (const MetricsColumn& column : further_) columns_.push_back(column.name);
+  const std::string text = kept_text(path_, columns_, start.step, std::ssize(further_));
   write_atomically(path_, std::as_bytes(std::span(text)));
   file_.open(path_, std::ios::binary | std::ios::app);
   if (!file_) fail_with_errno(path_, "write");
@@ -103,6 +105,8 @@ void MetricsObserver::begin(const TrainingStart& start) {
 void MetricsObserver::after_step(const StepReport& report) {
   last_ = report;
   row_.clear();
+  for (std::size_t i = 0; i < further_.size(); ++i)
+    if (const auto value = further_[i].value()) measured_[i] = value;
   if (!report.is_validated && (report.ends_epoch || report.step % every_steps_ == 0)) add_row({});
 }
 
@@ -112,10 +116,18 @@ void MetricsObserver::add_row(const std::vector<double>& validation) {
   row_ = {take_mean_loss_(last_.loss), last_.learning_rate, last_.grad_norm,
           last_.labels_per_second};
   row_.insert(row_.end(), validation.begin(), validation.end());
+  if (!further_.empty()) {
+    row_.resize(columns_.size() - 2 - further_.size());
+    row_.insert(row_.end(), measured_.begin(), measured_.end());
+    measured_.assign(further_.size(), std::nullopt);
+  }
   TextStream text;
   text.precision(std::numeric_limits<float>::max_digits10);
   text << last_.step << ',' << last_.epoch;
-  for (const double value : row_) text << ',' << value;
+  for (const std::optional<double> value : row_) {
+    text << ',';
+    if (value) text << *value;
+  }
   text << std::string(columns_.size() - 2 - row_.size(), ',');
   file_ << text.str() << '\n' << std::flush;
   if (!file_) fail_with_errno(path_, "append a row to");

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "weft/autograd/parameter.hpp"
+#include "train/report/internal/gradient_noise.hpp"
 #include "train/report/internal/training_warnings.hpp"
 
 namespace weft {
@@ -24,6 +25,8 @@ class ParameterWatch {
   // `clear`.
   const std::vector<ParameterUpdate>& updates() const { return updates_; }
   void clear() { updates_.clear(); }
+
+  GradientNoise noise;  // filled in by the trainer if TrainerOptions::update_statistics is set
 
  private:
   bool is_watching_ = false;

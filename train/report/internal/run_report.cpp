@@ -129,9 +129,9 @@ RunReport::RunReport(std::filesystem::path folder, const RunDescription& descrip
 
 RunReport::~RunReport() = default;
 
-void RunReport::add_row(std::int64_t step, const std::vector<double>& values) {
+void RunReport::add_row(std::int64_t step, const std::vector<std::optional<double>>& values) {
   for (std::size_t i = 0; i < std::min(values.size(), contents_->curves.size()); ++i)
-    contents_->curves[i].curve.add(step, values[i]);
+    if (values[i]) contents_->curves[i].curve.add(step, *values[i]);
 }
 
 void RunReport::add_examples(std::int64_t step, const ReportSection& examples) {

@@ -64,8 +64,8 @@ class RunReport {
             std::int64_t first_step);
   ~RunReport();
 
-  // Adds a row of metrics.csv. Values may be omitted at the end.
-  void add_row(std::int64_t step, const std::vector<double>& values);
+  // Adds a row of metrics.csv. Values may be empty, and omitted at the end.
+  void add_row(std::int64_t step, const std::vector<std::optional<double>>& values);
   // Adds the examples of a validation. The most recent examples that fit are kept.
   void add_examples(std::int64_t step, const ReportSection& examples);
   void add_warning(std::int64_t step, const std::string& text);

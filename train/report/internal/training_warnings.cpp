@@ -74,22 +74,28 @@ std::optional<std::string> TrainingWarnings::without_gradient(
                  "saturated activation, or freeze the parameter");
 }
 
-std::optional<std::string> TrainingWarnings::of_ratio(const std::vector<ParameterUpdate>& updates,
-                                                      double learning_rate) {
-  constexpr double usual = 1e-3, far = 100.0;
+std::optional<double> median_ratio(const std::vector<ParameterUpdate>& updates) {
   std::vector<double> ratios;
   for (const ParameterUpdate& update : updates)
     if (const auto ratio = update.ratio(); update.is_matrix && ratio) ratios.push_back(*ratio);
-  highest_learning_rate_ = std::max(highest_learning_rate_, learning_rate);
   if (ratios.empty()) return std::nullopt;
   const auto middle = ratios.begin() + std::ssize(ratios) / 2;
   std::ranges::nth_element(ratios, middle);
+  return *middle;
+}
+
+std::optional<std::string> TrainingWarnings::of_ratio(const std::vector<ParameterUpdate>& updates,
+                                                      double learning_rate) {
+  constexpr double usual = 1e-3, far = 100.0;
+  highest_learning_rate_ = std::max(highest_learning_rate_, learning_rate);
+  const std::optional<double> ratio = median_ratio(updates);
+  if (!ratio) return std::nullopt;
   // Ignores the small steps at the beginning and the end of schedules.
-  const bool is_small = *middle < usual / far && learning_rate > 0.5 * highest_learning_rate_;
-  const bool large = large_ratio_.seen(*middle > usual * far, 3);
+  const bool is_small = *ratio < usual / far && learning_rate > 0.5 * highest_learning_rate_;
+  const bool large = large_ratio_.seen(*ratio > usual * far, 3);
   const bool small = small_ratio_.seen(is_small, 3);
   if (!large && !small) return std::nullopt;
-  return str_cat("a step changes weights by ", *middle,
+  return str_cat("a step changes weights by ", *ratio,
                  " times their size (about 0.001 is usual); try a ", large ? "lower" : "higher",
                  " learning rate");
 }

@@ -24,6 +24,9 @@ struct ParameterUpdate {
   }
 };
 
+// Returns the median ratio of the weight matrices; nothing if all of them are 0.
+std::optional<double> median_ratio(const std::vector<ParameterUpdate>& updates);
+
 // Each function returns a warning at most once per training run.
 class TrainingWarnings {
  public:

@@ -218,10 +218,10 @@ function makeCharts(parent) {
   new Chart(parent, 'loss', series, {wide: true, note: losses.includes('training_loss')
       ? 'Training loss and validation loss mean the same: measured at validations, without dropout; the loss of the steps is as they were trained, with dropout and label smoothing.'
       : 'The loss of the steps is as they were trained, with dropout and label smoothing.'});
-  const own = ['learning_rate', 'grad_norm'];
+  const own = ['learning_rate', 'grad_norm', 'update_ratio', 'noise_scale'];
   const rank = (name) => isSpeed(name) ? 2 : own.includes(name) ? 1 : 0;
   const rest = names.filter((name) => !isLoss(name)).sort((a, b) => rank(a) - rank(b));
-  rest.forEach((name) => new Chart(parent, titleOf(name), [{name: titleOf(name), curve: curves[name], colour: colourOf(isSpeed(name) ? 2 : 0)}], {log: name === 'grad_norm', whole: name === 'learning_rate'}));
+  rest.forEach((name) => new Chart(parent, titleOf(name), [{name: titleOf(name), curve: curves[name], colour: colourOf(isSpeed(name) ? 2 : 0)}], {log: ['grad_norm', 'update_ratio', 'noise_scale'].includes(name), whole: name === 'learning_rate'}));
 }
 
 function makeControls(parent) {
