@@ -29,6 +29,7 @@ checks=(
   "thread|no data race in all tests|sanitize.sh thread"
   "random-calls|sanitizers report nothing in half an hour of random API calls|random_calls.sh 1800"
   "fuzz|random files of weights, models, data and training runs cause no undefined behaviour|fuzz.sh 600"
+  "oss-fuzz|the fuzz targets build as OSS-Fuzz builds them, and pass their seeds|fuzz/oss_fuzz.sh"
   "faults|failing calls, a full disk and 200 kills lose no checkpoint|faults.sh"
   "kills|a training run killed 20 times ends with the same weights, bit for bit|kill_and_resume.sh"
   "processes|training with up to 4 processes, killed 20 times, ends with the same weights, bit for bit|processes.sh"
@@ -67,6 +68,7 @@ digest_of() { # NAME COMMAND
       own+=("tests/*.[ch]pp" tests/CMakeLists.txt)
       ;;
     instructions) own+=(tests/benchmarks) ;;
+    oss-fuzz) own+=(tests/fuzz tests/CMakeLists.txt) ;;
   esac
   {
     git -C "$repository" ls-files --stage -- "${files[@]}"

@@ -29,6 +29,11 @@ inline const std::filesystem::path& folder() {
   return path;
 }
 
+// The folder `data` next to the program, which seeds.sh writes.
+inline std::filesystem::path data_folder() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "data";
+}
+
 // Writes a file of that folder, "adapter/config.json", and returns its path.
 inline std::filesystem::path write(const std::string& name, const std::string& contents) {
   const std::filesystem::path path = folder() / name;

@@ -47,14 +47,13 @@ void read_safetensors(const std::string& contents) {
   });
 }
 
-// Beside the weights of models of the golden files, when fuzz.sh says where they are.
+// Reads the file along with the weights of small models.
 void read_config(const char* name, const std::string& contents) {
-  static const char* const golden = std::getenv("WEFT_MODELS");
+  static const fs::path models = data_folder() / "language_models";
   for (const std::string model : {"gpt2", "llama", "bert", "t5_gated"}) {
     const fs::path own = write(str_cat(name, '/', model, '/', name), contents).parent_path();
     for (const char* file : {"config.json", "model.safetensors"})
-      if (golden && !fs::exists(own / file))
-        fs::create_symlink(fs::path(golden) / model / file, own / file);
+      if (!fs::exists(own / file)) fs::create_symlink(models / model / file, own / file);
     attempt([&] { (void)load_gpt(own); });
     attempt([&] { (void)load_encoder_decoder(own); });
     attempt([&] { (void)load_bert(own); });
@@ -94,11 +93,9 @@ void read_keras(const fs::path& path) {
   attempt([&] { save_keras(write("again.h5", ""), model); });
 }
 
-// Beside the weights of a model, when fuzz.sh says where it is.
+// Reads the file along with the weights of a model.
 void read_keras_config(const std::string& contents) {
-  static const char* const model = std::getenv("WEFT_KERAS");
-  if (!model) return;
-  static const ZipMembers original = read_zip(model);
+  static const ZipMembers original = read_zip(data_folder() / "sines.keras");
   ZipMembers members = original;
   members["config.json"] = contents;
   const fs::path path = write("config.keras", "");
@@ -106,13 +103,11 @@ void read_keras_config(const std::string& contents) {
   read_keras(path);
 }
 
-// Learned from these, and from the golden files when fuzz.sh says where they are.
 const std::vector<PretrainedTokenizer>& tokenizers() {
   static const std::vector<PretrainedTokenizer> all = [] {
     std::vector<PretrainedTokenizer> read;
-    if (const char* const folder_of_all = std::getenv("WEFT_TOKENIZERS"))
-      for (const auto& entry : fs::directory_iterator(folder_of_all))
-        read.push_back(PretrainedTokenizer::load(entry.path()));
+    for (const auto& entry : fs::directory_iterator(data_folder() / "tokenizers"))
+      read.push_back(PretrainedTokenizer::load(entry.path()));
     return read;
   }();
   return all;
