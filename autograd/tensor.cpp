@@ -75,7 +75,8 @@ Tensor<T> Tensor<T>::uninitialized(Shape shape, Pool* pool) {
 }
 
 template <class T>
-void Tensor<T>::detach() {
+void Tensor<T>::prepare_write() {
+  if (!buffer_.shared()) return buffer_.outdate();
   Buffer own(static_cast<std::size_t>(size()) * sizeof(T), buffer_.pool());
   std::copy_n(static_cast<const T*>(buffer_.data()), size(), static_cast<T*>(own.data()));
   buffer_ = std::move(own);
@@ -96,6 +97,17 @@ Tensor<T> Tensor<T>::rounded_to_bf16() const requires std::floating_point<T> {
   });
   rounded.buffer_.attach(std::move(numbers));
   return rounded;
+}
+
+template <class T>
+const std::uint16_t* Tensor<T>::rounded() const requires std::floating_point<T> {
+  const std::size_t bytes = static_cast<std::size_t>(size()) * sizeof(std::uint16_t);
+  return static_cast<const std::uint16_t*>(buffer_.derived(bytes, [&](void* to) {
+    auto* const numbers = static_cast<std::uint16_t*>(to);
+    parallel_for(size(), grain_of(4), [&, from = data()](Index begin, Index end) {
+      round_to_bfloat16(end - begin, from + begin, numbers + begin);
+    });
+  }));
 }
 
 template <class T>

@@ -57,9 +57,9 @@ class WEFT_API Tensor {
   bool empty() const { return size() == 0; }        // true if there are no elements
 
   // Returns the elements in row-major order, for writing. Copies them first if another tensor
-  // shares them.
+  // shares them. Call it again before you write after a pass or a copy: do not keep the pointer.
   T* data() {
-    if (buffer_.shared()) detach();
+    if (buffer_.shared() || buffer_.has_derived()) prepare_write();
     return static_cast<T*>(buffer_.data());
   }
   // Returns the elements in row-major order, for reading.
@@ -108,12 +108,16 @@ class WEFT_API Tensor {
   const std::uint16_t* bf16() const {
     return static_cast<const std::uint16_t*>(buffer_.attached());
   }
+  // Returns the elements rounded to bf16. They are computed, in parallel, by the first call and by
+  // the first call after a write, and kept with the elements. Other elements than those of
+  // `rounded_to_bf16` are rounded as by Precision::bf16.
+  const std::uint16_t* rounded() const requires std::floating_point<T>;
 
  private:
   static inline const Shape no_elements{0};
 
-  // Replaces shared memory by a copy, from the same pool.
-  void detach();
+  // Replaces shared memory by a copy, from the same pool. Marks other derived data as out of date.
+  void prepare_write();
   Index offset(std::initializer_list<Index> indices) const;
 
   Shape shape_;

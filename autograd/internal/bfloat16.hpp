@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "weft/autograd/shape.hpp"
+
 namespace weft {
 
 inline float float_of_bfloat16(std::uint16_t bits) {
@@ -17,5 +19,9 @@ inline std::uint16_t bfloat16_of(float value) {
   if ((bits & 0x7FFFFFFF) > 0x7F800000) return static_cast<std::uint16_t>(bits >> 16 | 0x40);
   return static_cast<std::uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
+
+// Rounds n numbers as bfloat16_of does, but subnormal numbers possibly to zero.
+void round_to_bfloat16(Index n, const float* from, std::uint16_t* to);
+void round_to_bfloat16(Index n, const double* from, std::uint16_t* to);
 
 }  // namespace weft

@@ -28,10 +28,6 @@ Buffer thread_memory(int memory, std::size_t bytes) {
   return kept.buffer;
 }
 
-void convert(Index n, const float* from, std::uint16_t* to) {
-  for (Index i = 0; i < n; ++i) to[i] = bfloat16_of(from[i]);
-}
-
 // Computes dense_product on floats of the same values.
 void emulated_product(Index m, Index n, Index k, const DenseMatrix<std::uint16_t>& a,
                       const DenseMatrix<std::uint16_t>& b, bool is_added, float* c) {
@@ -68,10 +64,11 @@ Bf16Product::Bf16Product(Index m, Index n, Index k, float alpha, const MatrixVie
 Bf16Product::Operand::Operand(Index rows, Index k, const MatrixView<float>& matrix,
                               Index block_rows, int memory)
     : k_(k), matrix_(matrix) {
+  if (!matrix.bf16 && matrix.tensor) matrix_.bf16 = matrix.tensor->rounded();
   // A larger matrix would no longer be in a cache when the tiles read it.
   constexpr std::size_t max_bytes = 8 << 20;
   const std::size_t bytes = static_cast<std::size_t>(rows * k) * sizeof(std::uint16_t);
-  if (matrix.bf16 || bytes > max_bytes) return;
+  if (matrix_.bf16 || bytes > max_bytes) return;
   converted_ = thread_memory(memory, bytes);
   auto* const to = static_cast<std::uint16_t*>(converted_.data());
   // A line is a row of the memory.
@@ -81,7 +78,8 @@ Bf16Product::Operand::Operand(Index rows, Index k, const MatrixView<float>& matr
     for (Index line = first; line < last; ++line)
       for (Index begin = 0; begin < length; begin += part) {
         const Index size = std::min(part, length - begin);
-        convert(size, matrix.data + line * matrix.stride + begin, to + begin * lines + line * size);
+        round_to_bfloat16(size, matrix.data + line * matrix.stride + begin,
+                          to + begin * lines + line * size);
       }
   });
 }
@@ -99,7 +97,7 @@ const std::uint16_t* Bf16Product::Operand::block(Index begin, Index end, int mem
     if (from.bf16)
       std::copy_n(from.bf16 + line * from.stride, length, to + line * length);
     else
-      convert(length, from.data + line * from.stride, to + line * length);
+      round_to_bfloat16(length, from.data + line * from.stride, to + line * length);
   return to;
 }
 

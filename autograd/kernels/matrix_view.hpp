@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "weft/autograd/shape.hpp"
+#include "weft/autograd/tensor.hpp"
 
 namespace weft {
 
@@ -15,8 +15,9 @@ struct MatrixView {
   Index stride;
   bool transposed = false;
   const std::uint16_t* bf16 = nullptr;  // the same elements in bf16, if they are exact
+  const Tensor<T>* tensor = nullptr;    // the elements, if `rounded` is to keep them in bf16
 
-  MatrixView transpose() const { return {data, stride, !transposed, bf16}; }
+  MatrixView transpose() const { return {data, stride, !transposed, bf16, tensor}; }
   // Returns the part that starts at row i and column j.
   MatrixView at(Index i, Index j) const {
     const Index offset = transposed ? j * stride + i : i * stride + j;

@@ -20,7 +20,7 @@ void check_linear(const Var<T>& x, const Var<T>& weight) {
 
 template <class T>
 MatrixView<T> matrix_of(const Tensor<T>& weight) {
-  return {weight.data(), weight.shape()[1], false, weight.bf16()};
+  return {weight.data(), weight.shape()[1], false, weight.bf16(), &weight};
 }
 
 // Returns dz = dy f'(z). `kept` is f'(z) for activations whose slope is computed from z, and y for

@@ -207,3 +207,29 @@ TEST_CASE("precision: names and errors", "[autograd][bf16]") {
   CHECK(message_of<ValueError>([] { Tape<double>({.precision = Precision::bf16}); }) ==
         "tape: precision: expected full for numbers of type double, got bf16");
 }
+
+TEST_CASE("bf16: a pass uses the weights as they are after an update", "[autograd][bf16]") {
+  Random random(7);
+  Parameter<float> weight(random.normal_tensor<float>({40, 50}));
+  const Tensor<float> x = random.normal_tensor<float>({30, 50});
+  // y, and dx for dy = y.
+  const auto results = [&](const Parameter<float>& w) {
+    Bf16Tape pass;
+    const Var<float> input = pass.tape.variable(x);
+    const Var<float> y = linear(input, pass.tape.parameter(w));
+    return std::vector{y.value(), pass.tape.gradients(y, y.value(), {input})[0]};
+  };
+  const auto check_as_new = [&] {
+    const auto kept = results(weight), expected = results(Parameter<float>(weight.value().clone()));
+    for (std::size_t i = 0; i < kept.size(); ++i) CHECK(std::ranges::equal(kept[i], expected[i]));
+    return kept[0];
+  };
+  const Tensor<float> before = check_as_new();
+  for (float& element : weight.values()) element *= 1.5F;
+  const Tensor<float> after = check_as_new();
+  CHECK_FALSE(std::ranges::equal(before, after));
+  weight(3, 4) = 9.0F;
+  check_as_new();
+  weight.set_value(random.normal_tensor<float>({40, 50}));
+  check_as_new();
+}

@@ -1,14 +1,18 @@
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/parameter.hpp>
+#include <weft/autograd/random.hpp>
 #include <weft/autograd/tape.hpp>
 #include <weft/autograd/tensor.hpp>
+#include "autograd/internal/bfloat16.hpp"
 #include "tests/catch.hpp"
 
 namespace weft {
@@ -260,6 +264,55 @@ TEST_CASE("parameter: the gradient is zeros until one is set", "[autograd]") {
   parameter.zero_grad();
   CHECK_FALSE(parameter.has_grad());
   CHECK(parameter.grad()(1) == 0.0F);
+}
+
+TEST_CASE("tensor: numbers rounded to bf16 are kept until the elements are written",
+          "[autograd][bf16]") {
+  const Index size = 50'000;  // several ranges
+  Tensor<float> x = Random(1).normal_tensor<float>({size});
+  const auto agree = [size](const Tensor<float>& values) {
+    const std::uint16_t* const rounded = values.rounded();
+    Index different = 0;
+    for (Index i = 0; i < size; ++i) different += rounded[i] != bfloat16_of(values(i));
+    return different == 0;
+  };
+  CHECK(agree(x));
+  const std::uint16_t* const first = std::as_const(x).rounded();
+  CHECK(std::as_const(x).rounded() == first);
+  CHECK(!std::as_const(x).bf16());  // the elements themselves are not rounded
+
+  const Tensor<float> copy = x;
+  CHECK(copy.rounded() == first);
+  x(7) = 3.0F;  // a write to shared memory copies the elements
+  CHECK(copy.rounded() == first);
+  CHECK(agree(copy));
+  CHECK(agree(x));
+
+  const float* const elements = std::as_const(x).data();
+  x(8) = 5.0F;  // in place
+  CHECK(std::as_const(x).data() == elements);
+  CHECK(agree(x));
+  x.fill(0.5F);
+  CHECK(agree(x));
+  CHECK(!x.shared());
+
+  const Tensor<float> exact = x.rounded_to_bf16();
+  CHECK(exact.rounded() == exact.bf16());
+}
+
+TEST_CASE("tensor: several threads may ask for rounded numbers at once", "[autograd][bf16]") {
+  for (int round = 0; round < 20; ++round) {
+    const Tensor<float> x = Random(2).normal_tensor<float>({30'000});
+    std::array<const std::uint16_t*, 4> found{};
+    {
+      std::vector<std::jthread> threads;
+      for (auto& pointer : found) threads.emplace_back([&] { pointer = x.rounded(); });
+    }
+    for (const std::uint16_t* pointer : found) {
+      REQUIRE(pointer == found[0]);
+      REQUIRE(pointer[29'999] == bfloat16_of(x(29'999)));
+    }
+  }
 }
 
 }  // namespace weft
