@@ -58,12 +58,14 @@ Tiles::Tiles(ProductKernel kernel, Index m, Index n, Index k) : rows(m), columns
     return;
   }
   // Enough tiles for 16 threads, but none so small that scheduling it, or reading its rows and
-  // columns once more, would cost more than it saves.
-  constexpr Index min_work = Index{1} << 19, large_work = Index{1} << 23;  // multiplications
-  const auto tiles_of = [&](Index work) { return m * n / work * k + m * n % work * k / work; };
-  const Index target =
-      std::clamp<Index>(tiles_of(large_work), std::clamp<Index>(tiles_of(min_work), 1, 8), 16);
+  // columns once more, would cost more than it saves. In bf16, multiplications take less time.
   const bool is_bf16 = kernel == ProductKernel::bf16;
+  const Index min_work = Index{1} << (is_bf16 ? 23 : 19);  // multiplications
+  const Index large_work = Index{1} << (is_bf16 ? 26 : 23);
+  const Index few_tiles = is_bf16 ? 4 : 8;
+  const auto tiles_of = [&](Index work) { return m * n / work * k + m * n % work * k / work; };
+  const Index target = std::clamp<Index>(tiles_of(large_work),
+                                         std::clamp<Index>(tiles_of(min_work), 1, few_tiles), 16);
   // Bf16Product copies tiles that are narrower than the result.
   choose_tiles(target, is_bf16 ? 2 * m * n / std::max<Index>(k, 1) : 0);
   const auto is_free_of_tiling = [&] {

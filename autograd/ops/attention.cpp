@@ -37,8 +37,11 @@ namespace {
 // The number of keys per tile and the largest number of queries: the scores of a tile stay in the
 // L2 cache.
 constexpr Index key_tile = 128, query_tile = 256;
-// Under a causal mask, smaller tiles compute fewer masked scores.
-constexpr Index causal_query_tile = 32;
+// Under a causal mask, smaller tiles compute fewer masked scores. In bf16, their products would be
+// too small for the processor's instructions.
+Index causal_query_tile(Precision precision) {
+  return precision == Precision::bf16 && is_supported(precision) ? 128 : 32;
+}
 // Queries and keys per strip, see for_each_tile.
 constexpr Index query_strip = 1024, key_strip = 512;
 // Rows of scores are padded with -infinity to a multiple of this, so that they are whole vectors.
@@ -388,7 +391,7 @@ Var<T> scaled_dot_product_attention(const Var<T>& all_queries, const Var<T>& all
       .dropout =
           DropoutMask(use_dropout ? tape.next_random_stream() : RandomStream{}, options.dropout),
       .use_dropout = use_dropout,
-      .tile_queries = options.mask.causal ? causal_query_tile : query_tile,
+      .tile_queries = options.mask.causal ? causal_query_tile(tape.precision()) : query_tile,
       // Weights are written in whole rows.
       .tile_keys = padded(std::max<Index>(
           1, tape.keeps_attention_weights() ? num_keys : std::min(key_tile, num_keys))),
