@@ -35,7 +35,7 @@ double loss_weight(const std::optional<double>& given, const Tape<T>& tape, Inde
 
 template <class T>
 PartLimits part_limits(Index parts, const Module<T>& model) {
-  constexpr Index most_parts = 4, bytes_of_gradients = Index{1} << 26;
+  constexpr Index most_parts = 4, bytes_of_gradients = Index{96} << 20;
   // Positions times parameters: forward and backward of a part take some tenths of a millisecond.
   constexpr Index min_size = Index{1} << 23;
   if (parts > 0) return parts;

@@ -64,7 +64,7 @@ struct TrainerOptions {
   // models with running averages, such as BatchNorm's, and for losses that compare the examples of
   // a batch with each other. 0 chooses by the sizes of the batch and the model: at most 4 parts,
   // each with positions · parameters ≥ 2²³ (see positions_of), and fewer if one copy of all
-  // parameters for each part takes more than 64 MiB; 1 for batches that cannot be split and for
+  // parameters for each part takes more than 96 MiB; 1 for batches that cannot be split and for
   // models with running averages. The number of parts affects rounding and dropout masks; that of
   // threads does not.
   Index parts = 0;

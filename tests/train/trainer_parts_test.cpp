@@ -102,9 +102,9 @@ TEST_CASE("trainer: by default, the number of parts depends on the sizes alone",
   CHECK(calls_of_loss(512, 64) == 2);
   CHECK(calls_of_loss(512, 127) == 3);
   CHECK(calls_of_loss(512, 1000) == 4);
-  // Copies of 2500² and of 3000² parameters: 2 and 1 take no more than 64 MiB.
-  CHECK(calls_of_loss(2500, 100) == 2);
-  CHECK(calls_of_loss(3000, 32) == 1);
+  // Copies of 3300² and of 3600² parameters: 2 and 1 take no more than 96 MiB.
+  CHECK(calls_of_loss(3300, 100) == 2);
+  CHECK(calls_of_loss(3600, 32) == 1);
   CHECK(calls_of_loss(1500, 8) == 2);
 }
 
