@@ -31,7 +31,7 @@ int main() {
       tape.backward(loss);
       optimizer.step();
     }
-    std::cout << "epoch " << epoch << "  loss " << sum / batches.num_batches() << '\n';
+    std::cout << "epoch " << epoch << "  loss " << sum / double(batches.num_batches()) << '\n';
   }
   save_checkpoint("first_steps.h5", model);
 
