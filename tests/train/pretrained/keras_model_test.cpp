@@ -1,7 +1,5 @@
 // KerasModel: models opened from files in Keras's layout, by hand-written configurations, and
 // errors. tests/golden/keras_models_test.cpp compares models that Keras saved.
-#include <nlohmann/json.hpp>
-
 #include <weft/autograd/ops/reductions.hpp>
 #include <weft/layers/summary.hpp>
 #include <weft/train/batch_losses.hpp>
@@ -14,6 +12,7 @@
 #include "tests/compare.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/file_bytes.hpp"
+#include "tests/train/pretrained/keras_files.hpp"
 #include "tests/train/temporary_folder.hpp"
 #include "train/pretrained/keras/internal/zip_archive.hpp"
 
@@ -22,83 +21,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-// The weights of a layer: names and values.
-using Weights = std::vector<std::pair<std::string, Tensor<float>>>;
-
-// Writes a whole-model file as Keras does.
-fs::path write_model(const fs::path& path, const json& config,
-                     const std::vector<std::pair<std::string, Weights>>& layers,
-                     const std::string& version = "2.11.0") {
-  Hdf5Writer writer(path);
-  writer.attribute("model_config", config.dump());
-  writer.attribute("keras_version", version);
-  writer.attribute("backend", std::string("tensorflow"));
-  writer.group("model_weights");
-  std::vector<std::string> names;
-  for (const auto& [layer, weights] : layers) {
-    names.push_back(layer);
-    writer.group("model_weights/" + layer);
-    std::vector<std::string> weight_names;
-    for (const auto& [name, value] : weights) {
-      weight_names.push_back(name);
-      writer.tensor("model_weights/" + layer + "/" + name, value);
-    }
-    writer.attribute("model_weights/" + layer, "weight_names", weight_names);
-  }
-  writer.attribute("model_weights", "layer_names", names);
-  writer.save();
-  return path;
-}
-
-json layer(const std::string& class_name, const std::string& name, json options) {
-  options["name"] = name;
-  return {{"class_name", class_name}, {"config", options}};
-}
-json dense(const std::string& name, Index units) {
-  return layer("Dense", name, {{"units", units}});
-}
-json input(const std::string& name, Index size) {
-  return layer("InputLayer", name, {{"batch_input_shape", {nullptr, size}}});
-}
-
-json sequential(const json& layers) {
-  return {{"class_name", "Sequential"}, {"config", {{"name", "model"}, {"layers", layers}}}};
-}
-
-// A functional model whose layers are called once each, with the named inputs.
-json functional(std::vector<std::pair<json, std::vector<std::string>>> layers,
-                const std::string& output) {
-  json list = json::array(), inputs = json::array();
-  for (auto& [description, from] : layers) {
-    json nodes = json::array();
-    if (from.empty())
-      inputs.push_back({description["config"]["name"], 0, 0});
-    else {
-      json node = json::array();
-      for (const std::string& name : from) node.push_back({name, 0, 0, json::object()});
-      nodes.push_back(node);
-    }
-    description["name"] = description["config"]["name"];
-    description["inbound_nodes"] = nodes;
-    list.push_back(description);
-  }
-  return {{"class_name", "Functional"},
-          {"config",
-           {{"name", "model"},
-            {"layers", list},
-            {"input_layers", inputs},
-            {"output_layers", {{output, 0, 0}}}}}};
-}
+using namespace keras_test;
 
 const Tensor<float> kernel({2, 1}, {2, -1}), bias({1}, {0.5f});
 const std::vector<std::pair<std::string, Weights>> dense_weights{
     {"dense", {{"dense/kernel:0", kernel}, {"dense/bias:0", bias}}}};
-
-Tensor<float> output_of(const KerasModel<float>& model, const Tensor<float>& x) {
-  Tape<float> tape = Tape<float>::inference();
-  return model(tape.constant(x)).value();
-}
 
 const Tensor<float> x({2, 2}, {1, 1, 3, 0});
 const Tensor<float> y({2, 1}, {1.5f, 6.5f});  // x · kernel + bias
