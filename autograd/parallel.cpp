@@ -28,7 +28,8 @@ std::atomic<bool> is_forked = false;
 // for a slow thread.
 class Chunks {
  public:
-  Chunks(Index count, int threads) : used_(static_cast<std::size_t>(std::min(threads, 8))) {
+  Chunks(Index count, int threads)
+      : used_(static_cast<std::size_t>(std::min<Index>({count, threads, 8}))) {
     const Index length = count / std::ssize(queues()), longer = count % std::ssize(queues());
     Index begin = 0;
     for (Index i = 0; Queue & queue : queues()) {
@@ -290,7 +291,9 @@ void run_sequentially(Index count, ChunkFunction function) {
   for (Index chunk = 0; chunk < count; ++chunk) function(chunk, 0);
 }
 
-// Computes a loop on `threads` > 1 threads. If `team` is not null, they then help each other.
+// Computes a loop on `threads` > 1 threads. If `team` is not null, they then help each other. A
+// loop of fewer chunks uses as many threads, because GCC's OpenMP ends and starts threads when
+// their number changes between regions.
 void run_region(Index count, int threads, ChunkFunction function, Team* team) {
   [[maybe_unused]] static const int registered =
       pthread_atfork(nullptr, nullptr, [] { is_forked = true; });
@@ -324,7 +327,7 @@ namespace detail {
 void run_chunks(Index count, void (*run)(const void*, Index, int), const void* context) {
   ChunkFunction function{run, context};
   const ObservedRegion observed(function);
-  const auto threads = static_cast<int>(std::min<Index>(count, thread_count()));
+  const int threads = count == 1 ? 1 : thread_count();
   if (threads == 1) {
     for (Index chunk = 0; chunk < count; ++chunk) function(chunk, 0);
   } else if (current_team) {
