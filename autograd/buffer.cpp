@@ -18,36 +18,34 @@ Buffer::Block* Buffer::allocate(std::size_t bytes) {
 }
 
 const void* Buffer::derived(std::size_t bytes, const std::function<void(void*)>& derive) const {
-  std::atomic<Attachment>& attachment = block_->attachment;
-  for (Attachment found = attachment.load(std::memory_order_acquire);;) {
-    if (found == Attachment::exact || found == Attachment::current) return block_->attached + 1;
-    if (found == Attachment::deriving) {
+  std::atomic<Derived>& state = block_->state;
+  for (Derived found = state.load(std::memory_order_acquire);;) {
+    if (found == Derived::current) return block_->derived + 1;
+    if (found == Derived::deriving) {
       std::this_thread::yield();
-      found = attachment.load(std::memory_order_acquire);
-    } else if (attachment.compare_exchange_weak(found, Attachment::deriving,
-                                                std::memory_order_acquire)) {
+      found = state.load(std::memory_order_acquire);
+    } else if (state.compare_exchange_weak(found, Derived::deriving, std::memory_order_acquire)) {
       break;
     }
   }
   try {
-    if (!block_->attached) {
+    if (!block_->derived) {
       Buffer memory(bytes, block_->pool);
-      std::swap(block_->attached, memory.block_);
+      std::swap(block_->derived, memory.block_);
     }
-    derive(block_->attached + 1);
+    derive(block_->derived + 1);
   } catch (...) {
-    attachment.store(block_->attached ? Attachment::outdated : Attachment::none,
-                     std::memory_order_release);
+    state.store(block_->derived ? Derived::outdated : Derived::none, std::memory_order_release);
     throw;
   }
-  attachment.store(Attachment::current, std::memory_order_release);
-  return block_->attached + 1;
+  state.store(Derived::current, std::memory_order_release);
+  return block_->derived + 1;
 }
 
 void Buffer::release(Block* block) noexcept {
-  block->attachment.store(Attachment::none, std::memory_order_relaxed);
-  Buffer attached;
-  std::swap(attached.block_, block->attached);
+  block->state.store(Derived::none, std::memory_order_relaxed);
+  Buffer derived;
+  std::swap(derived.block_, block->derived);
   if (block->pool)
     block->pool->give_back(block);
   else

@@ -45,52 +45,37 @@ class WEFT_API Buffer {
 
   // Returns the start of the memory, or null for an empty handle.
   void* data() const { return block_ ? block_ + 1 : nullptr; }
-  // Returns true if another handle shares the memory or a buffer of the same data is attached to
-  // it. Before writing, the owner must then make a copy.
-  bool shared() const {
-    return block_ && (block_->references.load(std::memory_order_acquire) != 1 ||
-                      block_->attachment.load(std::memory_order_relaxed) == Attachment::exact);
-  }
-  // Attaches a second buffer that holds the same data in another format; it lives as long as this
-  // memory. Call this before the memory is shared, and only on a non-empty handle.
-  void attach(Buffer other) {
-    std::swap(block_->attached, other.block_);
-    block_->attachment.store(Attachment::exact, std::memory_order_release);
-  }
-  // Returns the start of the memory attached by `attach`, or null if there is none.
-  const void* attached() const {
-    return block_ && block_->attachment.load(std::memory_order_acquire) == Attachment::exact
-               ? block_->attached + 1
-               : nullptr;
-  }
+  // Returns true if another handle shares the memory. Before writing, the owner must then make a
+  // copy.
+  bool shared() const { return block_ && block_->references.load(std::memory_order_acquire) != 1; }
   // Returns the start of `bytes` bytes that are derived from this memory and kept with it. Unless
   // they are current, calls `derive(start)` first. May be called on several threads at once; only
   // one of them calls `derive`.
   const void* derived(std::size_t bytes, const std::function<void(void*)>& derive) const;
   // Returns true if derived data exist that are out of date after a write, or already have been.
   bool has_derived() const {
-    return block_ && block_->attachment.load(std::memory_order_relaxed) > Attachment::exact;
+    return block_ && block_->state.load(std::memory_order_relaxed) != Derived::none;
   }
   // Marks derived data as out of date; the only handle must call this before writing.
-  void outdate() { block_->attachment.store(Attachment::outdated, std::memory_order_relaxed); }
+  void outdate() { block_->state.store(Derived::outdated, std::memory_order_relaxed); }
   // Returns the pool that the memory came from, or null for the heap.
   Pool* pool() const { return block_ ? block_->pool : nullptr; }
 
  private:
   friend class Pool;
 
-  enum class Attachment : std::uint8_t { none, exact, deriving, current, outdated };
+  enum class Derived : std::uint8_t { none, deriving, current, outdated };
 
   // The header in front of the memory. Its size equals the alignment, so the memory is aligned,
   // too.
   struct alignas(alignment) Block {
     std::atomic<std::int64_t> references{1};
     Pool* pool = nullptr;
-    Block* next = nullptr;  // in the pool's free list
-    Block* attached = nullptr;
+    Block* next = nullptr;     // in the pool's free list
+    Block* derived = nullptr;  // the memory of the derived data
     std::size_t capacity = 0;  // bytes of memory after the header
     unsigned size_class = 0;
-    std::atomic<Attachment> attachment{Attachment::none};
+    std::atomic<Derived> state{Derived::none};
   };
   static Block* allocate(std::size_t bytes);
   static void deallocate(Block* block) noexcept;

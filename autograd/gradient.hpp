@@ -44,11 +44,13 @@ struct WEFT_API Gradient {
     };
     (check(inputs), ...);
     parallel_for(size, grain_of(4), [&](Index begin, Index end) {
-      T* to = data();
-      if (fresh)
-        for (Index i = begin; i < end; ++i) to[i] = f(inputs.data()[i]...);
-      else
-        for (Index i = begin; i < end; ++i) to[i] += f(inputs.data()[i]...);
+      const auto add_elements = [&, to = data()](const auto*... from) {
+        if (fresh)
+          for (Index i = begin; i < end; ++i) to[i] = f(from[i]...);
+        else
+          for (Index i = begin; i < end; ++i) to[i] += f(from[i]...);
+      };
+      add_elements(inputs.data()...);
     });
   }
 };

@@ -41,6 +41,13 @@ void set_zeros(std::byte* begin, std::size_t bytes) {
   std::memset(begin, 0, bytes);
 }
 
+template <class T>
+void widen(Index n, const std::uint16_t* from, T* to) {
+  parallel_for(n, grain_of(4), [=](Index begin, Index end) {
+    widen_bfloat16(end - begin, from + begin, to + begin);
+  });
+}
+
 }  // namespace
 
 template <class T>
@@ -64,9 +71,14 @@ Tensor<T> Tensor<T>::full(Shape shape, T value) {
 
 template <class T>
 Tensor<T> Tensor<T>::uninitialized(Shape shape, Pool* pool) {
+  return allocated(shape, sizeof(T), pool);
+}
+
+template <class T>
+Tensor<T> Tensor<T>::allocated(const Shape& shape, std::size_t element_bytes, Pool* pool) {
   Tensor tensor;
   try {
-    tensor.buffer_ = Buffer(static_cast<std::size_t>(shape.elements()) * sizeof(T), pool);
+    tensor.buffer_ = Buffer(static_cast<std::size_t>(shape.elements()) * element_bytes, pool);
   } catch (const std::bad_alloc&) {
     weft::fail<ShapeError>("tensor", "a shape that fits into memory", shape);
   }
@@ -76,31 +88,47 @@ Tensor<T> Tensor<T>::uninitialized(Shape shape, Pool* pool) {
 
 template <class T>
 void Tensor<T>::prepare_write() {
-  if (!buffer_.shared()) return buffer_.outdate();
+  if (!is_bf16_ && !buffer_.shared()) return buffer_.outdate();
   Buffer own(static_cast<std::size_t>(size()) * sizeof(T), buffer_.pool());
-  std::copy_n(static_cast<const T*>(buffer_.data()), size(), static_cast<T*>(own.data()));
+  auto* const to = static_cast<T*>(own.data());
+  if constexpr (std::floating_point<T>)
+    if (is_bf16_) widen(size(), bf16(), to);
+  if (!is_bf16_) std::copy_n(static_cast<const T*>(buffer_.data()), size(), to);
   buffer_ = std::move(own);
+  is_bf16_ = false;
+}
+
+template <class T>
+const T* Tensor<T>::widened() const requires std::floating_point<T> {
+  return static_cast<const T*>(
+      buffer_.derived(static_cast<std::size_t>(size()) * sizeof(T),
+                      [&](void* to) { widen(size(), bf16(), static_cast<T*>(to)); }));
+}
+
+template <class T>
+Tensor<T> Tensor<T>::of_bf16(
+    Shape shape,
+    const std::function<void(std::span<std::uint16_t>)>& fill) requires std::floating_point<T> {
+  Tensor tensor = allocated(shape, sizeof(std::uint16_t), nullptr);
+  tensor.is_bf16_ = true;
+  fill({static_cast<std::uint16_t*>(tensor.buffer_.data()),
+        static_cast<std::size_t>(tensor.size())});
+  return tensor;
 }
 
 template <class T>
 Tensor<T> Tensor<T>::rounded_to_bf16() const requires std::floating_point<T> {
-  Tensor rounded = uninitialized(shape_);
-  Buffer numbers(static_cast<std::size_t>(size()) * sizeof(std::uint16_t));
-  const T* const from = data();
-  T* const to = rounded.data();
-  auto* const bits = static_cast<std::uint16_t*>(numbers.data());
-  parallel_for(size(), grain_of(4), [=](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) {
-      bits[i] = bfloat16_of(static_cast<float>(from[i]));
-      to[i] = static_cast<T>(float_of_bfloat16(bits[i]));
-    }
+  if (is_bf16_) return *this;
+  return of_bf16(shape_, [&](std::span<std::uint16_t> numbers) {
+    parallel_for(size(), grain_of(4), [to = numbers.data(), from = data()](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) to[i] = bfloat16_of(static_cast<float>(from[i]));
+    });
   });
-  rounded.buffer_.attach(std::move(numbers));
-  return rounded;
 }
 
 template <class T>
 const std::uint16_t* Tensor<T>::rounded() const requires std::floating_point<T> {
+  if (is_bf16_) return bf16();
   const std::size_t bytes = static_cast<std::size_t>(size()) * sizeof(std::uint16_t);
   return static_cast<const std::uint16_t*>(buffer_.derived(bytes, [&](void* to) {
     auto* const numbers = static_cast<std::uint16_t*>(to);

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <iosfwd>
 #include <span>
@@ -30,10 +31,13 @@ class WEFT_API Tensor {
   Tensor& operator=(const Tensor&) = default;
   // A moved-from tensor has no elements.
   Tensor(Tensor&& other) noexcept
-      : shape_(std::exchange(other.shape_, no_elements)), buffer_(std::move(other.buffer_)) {}
+      : shape_(std::exchange(other.shape_, no_elements)),
+        buffer_(std::move(other.buffer_)),
+        is_bf16_(std::exchange(other.is_bf16_, false)) {}
   Tensor& operator=(Tensor&& other) noexcept {
     shape_ = std::exchange(other.shape_, no_elements);
     buffer_ = std::move(other.buffer_);
+    is_bf16_ = std::exchange(other.is_bf16_, false);
     return *this;
   }
   ~Tensor() = default;
@@ -59,11 +63,15 @@ class WEFT_API Tensor {
   // Returns the elements in row-major order, for writing. Copies them first if another tensor
   // shares them. Call it again before you write after a pass or a copy: do not keep the pointer.
   T* data() {
-    if (buffer_.shared() || buffer_.has_derived()) prepare_write();
+    if (is_bf16_ || buffer_.shared() || buffer_.has_derived()) prepare_write();
     return static_cast<T*>(buffer_.data());
   }
-  // Returns the elements in row-major order, for reading.
-  const T* data() const { return static_cast<const T*>(buffer_.data()); }
+  // Returns the elements in row-major order, for reading. Call it before a loop instead of within.
+  const T* data() const {
+    if constexpr (std::floating_point<T>)
+      if (is_bf16_) return widened();
+    return static_cast<const T*>(buffer_.data());
+  }
   // Returns the elements in row-major order. The span of a const tensor is for reading only.
   std::span<T> values() { return {data(), static_cast<std::size_t>(size())}; }
   std::span<const T> values() const { return {data(), static_cast<std::size_t>(size())}; }
@@ -98,30 +106,41 @@ class WEFT_API Tensor {
 
   // Returns true if a write would first copy the elements: another tensor shares the memory, or
   // `bf16` is not null.
-  bool shared() const { return buffer_.shared(); }
+  bool shared() const { return is_bf16_ || buffer_.shared(); }
 
-  // Returns a tensor with the elements rounded to bf16. It also contains the same numbers in 16
-  // bits each, for operations that are faster when they read half as many bytes. Copies keep the
-  // 16-bit numbers until their elements are written to.
+  // Returns a tensor of bf16 numbers, one for each element of `shape`, which `fill` writes. They
+  // stay in 16 bits until they are written to. `linear` and `embedding` read them as they are. For
+  // all other readers, the first call of `data` computes the elements as type T and keeps them,
+  // too. Throws ShapeError if the memory cannot be allocated.
+  static Tensor of_bf16(
+      Shape shape,
+      const std::function<void(std::span<std::uint16_t>)>& fill) requires std::floating_point<T>;
+  // Returns a tensor with the elements rounded to bf16, in 16 bits each, see `of_bf16`.
   Tensor rounded_to_bf16() const requires std::floating_point<T>;
-  // Returns the elements in 16 bits each, or null unless they come from `rounded_to_bf16`.
+  // Returns the elements in 16 bits each, or null unless the tensor comes from `of_bf16` or
+  // `rounded_to_bf16`.
   const std::uint16_t* bf16() const {
-    return static_cast<const std::uint16_t*>(buffer_.attached());
+    return is_bf16_ ? static_cast<const std::uint16_t*>(buffer_.data()) : nullptr;
   }
-  // Returns the elements rounded to bf16. They are computed, in parallel, by the first call and by
-  // the first call after a write, and kept with the elements. Other elements than those of
-  // `rounded_to_bf16` are rounded as by Precision::bf16.
+  // Returns the elements rounded to bf16, as by Precision::bf16. They are computed, in parallel, by
+  // the first call and by the first call after a write, and kept with the elements.
   const std::uint16_t* rounded() const requires std::floating_point<T>;
 
  private:
   static inline const Shape no_elements{0};
 
-  // Replaces shared memory by a copy, from the same pool. Marks other derived data as out of date.
+  // Returns a tensor with uninitialized memory of `element_bytes` per element.
+  static Tensor allocated(const Shape& shape, std::size_t element_bytes, Pool* pool);
+  // Replaces shared memory and bf16 numbers by a copy of the elements, from the same pool. Marks
+  // derived data as out of date.
   void prepare_write();
+  // Returns bf16 numbers as type T, kept with them.
+  const T* widened() const requires std::floating_point<T>;
   Index offset(std::initializer_list<Index> indices) const;
 
   Shape shape_;
   Buffer buffer_;
+  bool is_bf16_ = false;  // whether the buffer contains bf16 numbers
 };
 
 // Prints the elements in PyTorch's format: with 4 decimals or in scientific notation, in a common

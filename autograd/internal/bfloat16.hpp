@@ -20,6 +20,11 @@ inline std::uint16_t bfloat16_of(float value) {
   return static_cast<std::uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
+template <class T>
+void widen_bfloat16(Index n, const std::uint16_t* from, T* to) {
+  for (Index i = 0; i < n; ++i) to[i] = static_cast<T>(float_of_bfloat16(from[i]));
+}
+
 // Rounds n numbers as bfloat16_of does, but subnormal numbers possibly to zero.
 void round_to_bfloat16(Index n, const float* from, std::uint16_t* to);
 void round_to_bfloat16(Index n, const double* from, std::uint16_t* to);

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "weft/autograd/nested_parallel_for.hpp"
+#include "autograd/internal/bfloat16.hpp"
 #include "autograd/kernels/blocked_product.hpp"
 #include "autograd/kernels/library_product.hpp"
 #include "autograd/kernels/row_product.hpp"
@@ -24,6 +25,19 @@ ProductKernel product_kernel(Precision precision, Index m, Index n, Index k, con
   if constexpr (std::is_same_v<T, float>)
     if (precision == Precision::bf16 && prefers_bf16_product(m, n, k)) return ProductKernel::bf16;
   return ProductKernel::general;
+}
+
+template <class T>
+MatrixView<T> widened(const MatrixView<T>& matrix, Index rows, Index columns) {
+  const Index lines = matrix.transposed ? columns : rows,
+              length = matrix.transposed ? rows : columns;
+  static thread_local Tensor<T> memory;
+  if (memory.size() < lines * length) memory = Tensor<T>::uninitialized({lines * length});
+  parallel_for(lines, grain_of(length / 4), [&, to = memory.data()](Index first, Index last) {
+    for (Index line = first; line < last; ++line)
+      widen_bfloat16(length, matrix.bf16 + line * matrix.stride, to + line * length);
+  });
+  return {memory.data(), length, matrix.transposed};
 }
 
 template <class T>
@@ -103,6 +117,8 @@ template ProductKernel product_kernel(Precision, Index, Index, Index, const Matr
                                       const MatrixView<float>&, float);
 template ProductKernel product_kernel(Precision, Index, Index, Index, const MatrixView<double>&,
                                       const MatrixView<double>&, double);
+template MatrixView<float> widened(const MatrixView<float>&, Index, Index);
+template MatrixView<double> widened(const MatrixView<double>&, Index, Index);
 template void matrix_product_by(ProductKernel, Index, Index, Index, float, const MatrixView<float>&,
                                 const MatrixView<float>&, float, float*, Index);
 template void matrix_product_by(ProductKernel, Index, Index, Index, double,

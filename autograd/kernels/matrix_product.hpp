@@ -31,7 +31,12 @@ template <class T>
 ProductKernel product_kernel(Precision precision, Index m, Index n, Index k, const MatrixView<T>& a,
                              const MatrixView<T>& b, T beta);
 
-// Computes matrix_product with this kernel.
+// Returns a matrix [rows, columns] of bf16 numbers as type T, in memory of the calling thread. The
+// next call overwrites it.
+template <class T>
+MatrixView<T> widened(const MatrixView<T>& matrix, Index rows, Index columns);
+
+// Computes matrix_product with this kernel. `general` does not read bf16 numbers.
 template <class T>
 void matrix_product_by(ProductKernel kernel, Index m, Index n, Index k, T alpha,
                        const MatrixView<T>& a, const MatrixView<T>& b, T beta, T* c,
@@ -72,6 +77,9 @@ void parallel_matrix_product(Precision precision, Index m, Index n, Index k, T a
                              const MatrixView<T>& a, const MatrixView<T>& b, T beta, T* c,
                              Index c_stride, const Finish& finish) {
   const ProductKernel kernel = product_kernel(precision, m, n, k, a, b, beta);
+  if (kernel == ProductKernel::general && !b.data)
+    return parallel_matrix_product(precision, m, n, k, alpha, a, widened(b, k, n), beta, c,
+                                   c_stride, finish);
   const Tiles tiles(kernel, m, n, k);
   // compute(row_begin, row_end, column_begin, column_end, first element)
   const auto compute_tiles = [&](const auto& compute) {

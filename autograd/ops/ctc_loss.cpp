@@ -166,8 +166,9 @@ Var<T> ctc_loss(const Var<T>& log_probabilities, const Tokens& targets,
         parallel_for(shares.shape()[0], grain_of(2 * size), [&](Index begin, Index end) {
           for (Index b = begin; b < end; ++b) {
             const T factor = scalar ? dy.item() : dy.data()[b];
+            const T* const own = shares.data();
             for (Index i = b * size; i < (b + 1) * size; ++i)
-              dx.data()[i] = (dx.fresh ? T{0} : dx.data()[i]) - shares.data()[i] * factor;
+              dx.data()[i] = (dx.fresh ? T{0} : dx.data()[i]) - own[i] * factor;
           }
         });
       });

@@ -13,11 +13,12 @@ void running_sums(const Tensor<T>& x, const AxisLayout& layout, bool backwards,
                   const Write& write) {
   for_each_column_range(layout, 2 * layout.size, [&](Index o, Index first, Index last) {
     std::array<double, max_column_range> sums{};
+    const T* const from = x.data();
     for (Index j = 0; j < layout.size; ++j) {
       const Index row = layout.offset(o, backwards ? layout.size - 1 - j : j, 0);
       for (Index c = first; c < last; ++c) {
         double& sum = sums[static_cast<std::size_t>(c - first)];
-        sum += static_cast<double>(x.data()[row + c]);
+        sum += static_cast<double>(from[row + c]);
         write(row + c, static_cast<T>(sum));
       }
     }

@@ -1,5 +1,6 @@
 #include "weft/autograd/ops/embedding.hpp"
 
+#include "autograd/internal/bfloat16.hpp"
 #include "autograd/internal/checks.hpp"
 #include "autograd/kernels/arrays.hpp"
 
@@ -47,13 +48,16 @@ Var<T> embedding(const Tokens& tokens, const Var<T>& weight, std::optional<Token
   check_tokens(tokens, vocabulary);
   Tensor<T> y =
       weight.tape().uninitialized(tokens.shape().inserted(tokens.rank(), columns, "embedding"));
-  parallel_for(tokens.size(), grain_of(columns), [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) {
-      const Index row = tokens.data()[i];
-      array(y, i * columns, (i + 1) * columns) =
-          array(weight.value(), row * columns, (row + 1) * columns);
-    }
-  });
+  parallel_for(
+      tokens.size(), grain_of(columns), [&, bf16 = weight.value().bf16()](Index begin, Index end) {
+        for (Index i = begin; i < end; ++i) {
+          const Index from = tokens.data()[i] * columns;
+          if (bf16)
+            widen_bfloat16(columns, bf16 + from, y.data() + i * columns);
+          else
+            array(y, i * columns, (i + 1) * columns) = array(weight.value(), from, from + columns);
+        }
+      });
   return weight.tape().record("embedding", y, {weight.node()},
                               [tokens = weight.tape().keep(tokens), weight = weight.node(), columns,
                                padding_idx](Tape<T>& backward, const Tensor<T>& dy) {

@@ -46,10 +46,11 @@ Var<T> pick(const char* operation, const Var<T>& x, Index axis, const Indices& i
                        [&](Index begin, Index end) { array(dx.data(), begin, end).setZero(); });
         for_each_column_range(to, 2 * to.size, [&](Index o, Index first, Index last) {
           const std::int32_t* const index = indices.data();
+          const T* const upstream = dy.data();
           for (Index j = 0; j < to.size; ++j)
             for (Index c = first; c < last; ++c)
               dx.data()[from.offset(o, index_of(index, to, o, j, c), c)] +=
-                  dy.data()[to.offset(o, j, c)];
+                  upstream[to.offset(o, j, c)];
         });
       });
 }

@@ -20,7 +20,8 @@ void check_linear(const Var<T>& x, const Var<T>& weight) {
 
 template <class T>
 MatrixView<T> matrix_of(const Tensor<T>& weight) {
-  return {weight.data(), weight.shape()[1], false, weight.bf16(), &weight};
+  const std::uint16_t* const bf16 = weight.bf16();
+  return {bf16 ? nullptr : weight.data(), weight.shape()[1], false, bf16, &weight};
 }
 
 // Returns dz = dy f'(z). `kept` is f'(z) for activations whose slope is computed from z, and y for

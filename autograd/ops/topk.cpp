@@ -68,20 +68,21 @@ template <class T, class Before>
 void order_first(const Tensor<T>& x, const AxisLayout& from, Indices& indices, const AxisLayout& to,
                  const Before& before) {
   std::int32_t* const result = indices.data();
-  for_each_column_range(from, 8 * from.size, [&](Index o, Index first, Index last) {
-    std::vector<std::int32_t> order(static_cast<std::size_t>(from.size));
-    for (Index c = first; c < last; ++c) {
-      std::iota(order.begin(), order.end(), 0);
-      std::partial_sort(order.begin(), order.begin() + to.size, order.end(),
-                        [&](std::int32_t a, std::int32_t b) {
-                          const T v = x.data()[from.offset(o, a, c)];
-                          const T w = x.data()[from.offset(o, b, c)];
-                          return before(v, w) || (a < b && !before(w, v));
+  for_each_column_range(from, 8 * from.size,
+                        [&, values = x.data()](Index o, Index first, Index last) {
+                          std::vector<std::int32_t> order(static_cast<std::size_t>(from.size));
+                          for (Index c = first; c < last; ++c) {
+                            std::iota(order.begin(), order.end(), 0);
+                            std::partial_sort(order.begin(), order.begin() + to.size, order.end(),
+                                              [&](std::int32_t a, std::int32_t b) {
+                                                const T v = values[from.offset(o, a, c)];
+                                                const T w = values[from.offset(o, b, c)];
+                                                return before(v, w) || (a < b && !before(w, v));
+                                              });
+                            for (Index j = 0; j < to.size; ++j)
+                              result[to.offset(o, j, c)] = order[static_cast<std::size_t>(j)];
+                          }
                         });
-      for (Index j = 0; j < to.size; ++j)
-        result[to.offset(o, j, c)] = order[static_cast<std::size_t>(j)];
-    }
-  });
 }
 
 }  // namespace

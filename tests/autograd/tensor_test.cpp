@@ -14,6 +14,7 @@
 #include <weft/autograd/tensor.hpp>
 #include "autograd/internal/bfloat16.hpp"
 #include "tests/catch.hpp"
+#include "tests/compare.hpp"
 
 namespace weft {
 
@@ -298,6 +299,41 @@ TEST_CASE("tensor: numbers rounded to bf16 are kept until the elements are writt
 
   const Tensor<float> exact = x.rounded_to_bf16();
   CHECK(exact.rounded() == exact.bf16());
+}
+
+TEST_CASE("tensor: bf16 numbers stay in 16 bits until they are written", "[autograd][bf16]") {
+  const Index size = 50'000;  // several ranges
+  const Tensor<float> x = Random(1).normal_tensor<float>({size});
+  Tensor<float> rounded = x.rounded_to_bf16();
+  const Tensor<float> copy = rounded;
+  Index different = 0;
+  for (Index i = 0; i < size; ++i) {
+    const float value = float_of_bfloat16(bfloat16_of(x(i)));
+    different += copy(i) != value || float_of_bfloat16(copy.bf16()[i]) != value;
+  }
+  CHECK(different == 0);
+  CHECK(std::as_const(copy).data() == std::as_const(rounded).data());  // computed once
+  CHECK(same(copy.clone(), copy));
+  CHECK(copy.reshaped({2, -1}).bf16() == copy.bf16());
+  CHECK(copy.rounded_to_bf16().bf16() == copy.bf16());
+
+  CHECK(rounded.shared());
+  rounded(3) = 7.0F;
+  CHECK(!rounded.bf16());
+  CHECK(!rounded.shared());
+  CHECK(rounded(3) == 7.0F);
+  CHECK(rounded(4) == copy(4));
+  CHECK(copy.bf16() != nullptr);
+  CHECK(copy(3) == float_of_bfloat16(bfloat16_of(x(3))));
+
+  Tensor<float> from = copy;
+  const Tensor<float> to = std::move(from);
+  CHECK(to.bf16() == copy.bf16());
+  CHECK(!from.bf16());  // NOLINT(bugprone-use-after-move)
+  CHECK(from.empty());
+  const Tensor<double> wide = Tensor<double>({2}, {1.0, 0.1}).rounded_to_bf16();
+  CHECK(wide(0) == 1.0);
+  CHECK(wide(1) == 0.10009765625);
 }
 
 TEST_CASE("tensor: several threads may ask for rounded numbers at once", "[autograd][bf16]") {

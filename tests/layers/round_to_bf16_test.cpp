@@ -1,9 +1,12 @@
 #include <algorithm>
 
 #include <weft/autograd/error.hpp>
+#include <weft/autograd/ops/cross_entropy.hpp>
 #include <weft/autograd/ops/linear.hpp>
+#include <weft/layers/freeze.hpp>
 #include <weft/layers/models/gpt.hpp>
 #include <weft/layers/round_to_bf16.hpp>
+#include <weft/train/optim/adam.hpp>
 #include <weft/train/text/generation/generate.hpp>
 #include "autograd/internal/bf16_emulation.hpp"
 #include "autograd/internal/bfloat16.hpp"
@@ -95,6 +98,33 @@ TEST_CASE("round_to_bf16: bf16 products round the inputs of more than 16 rows", 
   CHECK(generate(model, prompt, {.max_tokens = 5, .precision = Precision::bf16}).size() == 5);
   const Gpt<double> wide({.vocabulary_size = 10, .num_hiddens = 4}, random);
   CHECK_THROWS_AS(generate(wide, prompt, {.precision = Precision::bf16}), ValueError);
+}
+
+TEST_CASE("round_to_bf16: training and full precision compute as with the rounded weights",
+          "[layers][bf16]") {
+  const Tokens tokens({4, 20}), targets = Tokens::full({4, 20}, 7);
+  for (const bool freezes : {false, true}) {
+    Gpt<float> model = make_model(), copy = make_model();
+    round_to_bf16(model);
+    for (const auto& [name, parameter] : named_parameters(copy))
+      if (parameter->shape().rank() == 2) parameter->set_value(rounded(parameter->value()));
+    std::vector<Tensor<float>> results;
+    for (Gpt<float>* const trained : {&model, &copy}) {
+      if (freezes) freeze(trained->blocks);
+      AdamW<float> optimizer(*trained, {.lr = 0.1});
+      Tape<float> tape({.training = true});
+      for (int step = 0; step < 2; ++step) {
+        tape.backward(cross_entropy((*trained)(tape, tokens), targets));
+        optimizer.step();
+        optimizer.zero_grad();
+      }
+      Tape<float> inference = Tape<float>::inference();
+      results.push_back((*trained)(inference, tokens).value());
+    }
+    CHECK(same(results[0], results[1]));
+    // Frozen weights stay in 16 bits.
+    CHECK((model.blocks.blocks[0].attention.W_q.weight.value().bf16() != nullptr) == freezes);
+  }
 }
 
 TEST_CASE("round_to_bf16: the 16 bits stay until the weights change", "[layers][bf16]") {

@@ -1,6 +1,8 @@
 #include "weft/train/files/stored_dataset.hpp"
 
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -22,6 +24,11 @@ std::string StoredDataset::location() const { return source().location().text();
 std::string StoredDataset::type() const { return source().type().name; }
 Shape StoredDataset::shape() const {
   return hdf5::at(source().location(), [&] { return source().shape(); });
+}
+
+void StoredDataset::check_shape(const Shape& expected) const {
+  if (const Shape found = shape(); found != expected)
+    hdf5::fail_at(source().location(), str_cat("shape ", expected), found);
 }
 
 // Reads rows [first, last) as a tensor of shape `rows`.
@@ -47,9 +54,24 @@ Tensor<T> StoredDataset::tensor() const {
 
 template <class T>
 Tensor<T> StoredDataset::tensor(const Shape& expected) const {
-  const Shape found = shape();
-  if (found != expected) hdf5::fail_at(source().location(), str_cat("shape ", expected), found);
-  return read<T>(found, 0, found.rank() == 0 ? 1 : found[0]);
+  check_shape(expected);
+  return read<T>(expected, 0, expected.rank() == 0 ? 1 : expected[0]);
+}
+
+template <class T>
+Tensor<T> StoredDataset::bf16_tensor(const Shape& expected) const {
+  check_shape(expected);
+  return hdf5::at(source().location(), [&] {
+    const hdf5::ElementType& type = source().type();
+    if (type.name != "bfloat16") hdf5::fail_structure("elements of type bfloat16", type.name);
+    source().locate();
+    return Tensor<T>::of_bf16(expected, [&](std::span<std::uint16_t> numbers) {
+      source().read(0, expected.rank() == 0 ? 1 : expected[0],
+                    [to = numbers.data()](Index first, hdf5::Bytes elements) {
+                      std::memcpy(to + first, elements.data(), elements.size());
+                    });
+    });
+  });
 }
 
 template <class T>
@@ -85,6 +107,8 @@ template Tensor<float> StoredDataset::tensor(const Shape&) const;
 template Tensor<double> StoredDataset::tensor(const Shape&) const;
 template Tensor<std::int32_t> StoredDataset::tensor(const Shape&) const;
 template Tensor<bool> StoredDataset::tensor(const Shape&) const;
+template Tensor<float> StoredDataset::bf16_tensor(const Shape&) const;
+template Tensor<double> StoredDataset::bf16_tensor(const Shape&) const;
 template Tensor<float> StoredDataset::rows(Index, Index) const;
 template Tensor<double> StoredDataset::rows(Index, Index) const;
 template Tensor<std::int32_t> StoredDataset::rows(Index, Index) const;

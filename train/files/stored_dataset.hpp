@@ -39,6 +39,10 @@ class WEFT_API StoredDataset {
   // allocating memory.
   template <class T>
   Tensor<T> tensor(const Shape& expected) const;
+  // Reads all elements of a dataset of bfloat16 with an expected shape, as a tensor of 16 bits per
+  // element, see Tensor::of_bf16. Throws for other types, and the same exceptions as `tensor`.
+  template <class T>
+  Tensor<T> bf16_tensor(const Shape& expected) const;
   // Reads rows [first, last) of a dataset [n, …]. Other rows are not read, except for chunked data,
   // where whole chunks are read. Throws ValueError unless 0 ≤ first ≤ last ≤ n, and the same
   // exceptions as `tensor`.
@@ -54,6 +58,7 @@ class WEFT_API StoredDataset {
 
  private:
   hdf5::DatasetSource& source() const;
+  void check_shape(const Shape& expected) const;
   template <class T>
   Tensor<T> read(const Shape& rows, Index first, Index last) const;
 

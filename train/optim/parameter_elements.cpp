@@ -72,9 +72,10 @@ template <class T>
 void ParameterElements<T>::prepare(const std::string& what) const {
   check_shapes(what);
   for (const auto& [name, parameter] : parameters_) {
+    GradientAccumulator<T>& gradient = parameter->gradient_sum();
+    if (gradient.empty()) continue;
     parameter->values();
-    if (GradientAccumulator<T>& gradient = parameter->gradient_sum(); !gradient.empty())
-      gradient.data();
+    gradient.data();
   }
 }
 

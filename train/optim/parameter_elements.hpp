@@ -80,8 +80,9 @@ class WEFT_API ParameterElements {
   // Throws the same exceptions as `check_exist`, and ShapeError, naming `what` and the parameter,
   // if the shape of a parameter or its gradient differs from the parameter's shape at construction.
   void check_shapes(const std::string& what) const;
-  // Call before threads write to values and gradients. Checks the shapes, and copies values and
-  // gradients that share memory with other tensors. Throws the same exceptions as `check_shapes`.
+  // Call before threads write to gradients, and to the values of parameters that have gradients.
+  // Checks the shapes, and copies those that share memory with other tensors. Throws the same
+  // exceptions as `check_shapes`.
   void prepare(const std::string& what) const;
 
   // The maximum number of ranges. The division into ranges depends only on the parameters. Sums

@@ -154,6 +154,40 @@ TEST_CASE("save_weights: a state_dict for PyTorch, flat and nested", "[train]") 
   check_same_datasets(flat, nested);
 }
 
+TEST_CASE("load_weights: matrices of bf16 numbers stay in 16 bits", "[train][bf16]") {
+  const TemporaryFolder folder;
+  const Gpt<float> saved = gpt<float>(1);
+  for (const char* const name : {"weights.safetensors", "weights.h5"}) {
+    save_weights(folder / name, saved, {.storage = StorageType::bfloat16});
+    Gpt<float> loaded = gpt<float>(2), expected = saved;
+    (void)load_weights(folder / name, loaded);
+    round_to_bf16(expected);
+    const auto parameters = named_parameters(expected);
+    for (std::size_t i = 0; const auto& [parameter_name, parameter] : named_parameters(loaded)) {
+      INFO(parameter_name);
+      const Tensor<float>& value = parameters[i++].parameter->value();
+      CHECK((parameter->value().bf16() != nullptr) == (parameter->shape().rank() == 2));
+      if (value.bf16()) CHECK(same(parameter->value(), value));
+    }
+    Gpt<double> wide = gpt<double>(2);
+    (void)load_weights(folder / name, wide);
+    CHECK(wide.tokens.weight.value()(2, 3) == double{expected.tokens.weight.value()(2, 3)});
+  }
+
+  // A number that is not finite is found in 16 bits, too.
+  std::string header = R"({"weight":{"dtype":"BF16","shape":[2,2],"data_offsets":[0,8]},)"
+                       R"("bias":{"dtype":"BF16","shape":[2],"data_offsets":[8,12]}})";
+  std::string bytes(1, static_cast<char>(header.size()));
+  bytes += std::string(7, '\0') + header;
+  for (const char* const number :
+       {"\x80\x3f", "\x80\x3f", "\x80\x7f", "\x80\x3f", "\x80\x3f", "\x80\x3f"})
+    bytes += number;
+  write_bytes(folder / "broken.safetensors", bytes);
+  Affine<float> affine({2, 2}, {2});
+  CHECK_THROWS_WITH(load_weights(folder / "broken.safetensors", affine),
+                    Catch::Contains("expected finite numbers, got inf at [1, 0]"));
+}
+
 TEST_CASE("save_weights: saving leaves the model as it is, also for another thread", "[train]") {
   Gpt<float> made = gpt<float>(3);
   round_to_bf16(made);

@@ -318,7 +318,8 @@ void GradientExchange<T>::finish_weights() {
   if (!weights_are_due_) return;
   transport_.wait(last_gradient_, last_weight_);
   weights_are_due_ = false;
-  elements_.prepare("processes");
+  elements_.check_shapes("processes");
+  for (const auto& [name, parameter] : elements_.parameters()) parameter->values();
   parallel_for(std::ssize(other_ranges_), 1, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i)
       elements_.for_each_part_of(other_ranges_[static_cast<std::size_t>(i)],

@@ -42,6 +42,21 @@ bool is_finite(std::span<const T> elements) {
 }
 
 template <class T>
+bool is_finite(const Tensor<T>& values) {
+  const std::uint16_t* const bf16 = values.bf16();
+  if (!bf16) return is_finite(values.values());
+  std::atomic<bool> finite = true;
+  parallel_for(values.size(), Index{1} << 16, [&](Index begin, Index end) {
+    constexpr std::uint16_t exponent = 0x7F80;
+    std::uint16_t largest = 0;
+    for (Index i = begin; i < end; ++i)
+      largest = std::max(largest, static_cast<std::uint16_t>(bf16[i] & exponent));
+    if (largest == exponent) finite = false;
+  });
+  return finite;
+}
+
+template <class T>
 void check_block(const StoredDataset& dataset, const Shape& shape, const Block<T>& block) {
   if (is_finite(block.elements)) return;
   const Index i = first_non_finite(block.elements);
@@ -153,10 +168,13 @@ void read_stored(const StoredDataset& dataset, std::span<StoredTensor<T>> tensor
   const StoredForm& form = tensors.front().form;
   const Shape shape = dataset.shape();
   const bool is_whole = !form.is_transposed && (form.parts == 1 || form.is_first_part(shape));
+  // Matrices of bf16 numbers stay in 16 bits.
+  const bool is_bf16 = dataset.type() == "bfloat16" && form.parameter.rank() == 2;
   for (StoredTensor<T>& tensor : tensors)
     if (is_whole && tensor.form.own.front() == 0) {
-      Tensor<T> values = dataset.tensor<T>(shape);
-      check_block(dataset, shape, Block<T>{0, std::as_const(values).values()});
+      Tensor<T> values = is_bf16 ? dataset.bf16_tensor<T>(shape) : dataset.tensor<T>(shape);
+      if (!is_finite(values))
+        check_block(dataset, shape, Block<T>{0, std::as_const(values).values()});
       if (form.is_reversed) values = with_reversed_axes(values);
       tensor.value = values.shape() == tensor.form.parameter
                          ? std::move(values)
@@ -174,6 +192,8 @@ void read_stored(const StoredDataset& dataset, std::span<StoredTensor<T>> tensor
       }
     }
   });
+  if (is_bf16)
+    for (StoredTensor<T>& tensor : tensors) tensor.value = tensor.value.rounded_to_bf16();
 }
 
 template <class T>
@@ -184,8 +204,10 @@ bool has_values(const StoredDataset& dataset, const StoredForm& form, const Tens
     return std::ranges::equal(std::as_const(tensor.value).values(), values.values());
   }
   bool are_equal = true;
+  Tensor<T> copy = values;
+  if (copy.bf16()) copy.data();  // as type T, which `values` does not keep
   for_each_block<T>(dataset, [&](const Block<T>& block) {
-    for (const T* own = values.data(); const Index part : form.own) {
+    for (const T* own = std::as_const(copy).data(); const Index part : form.own) {
       const auto [first, elements] = in_part(block, form.part_size(), part);
       are_equal = are_equal && std::equal(elements.begin(), elements.end(), own + first);
       own += form.part_size();
