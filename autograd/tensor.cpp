@@ -119,11 +119,13 @@ Tensor<T> Tensor<T>::of_bf16(
 template <class T>
 Tensor<T> Tensor<T>::rounded_to_bf16() const requires std::floating_point<T> {
   if (is_bf16_) return *this;
-  return of_bf16(shape_, [&](std::span<std::uint16_t> numbers) {
-    parallel_for(size(), grain_of(4), [to = numbers.data(), from = data()](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i) to[i] = bfloat16_of(static_cast<float>(from[i]));
-    });
+  Tensor rounded = allocated(shape_, sizeof(std::uint16_t), nullptr);
+  rounded.is_bf16_ = true;
+  auto* const to = static_cast<std::uint16_t*>(rounded.buffer_.data());
+  parallel_for(size(), grain_of(4), [to, from = data()](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) to[i] = bfloat16_of(static_cast<float>(from[i]));
   });
+  return rounded;
 }
 
 template <class T>

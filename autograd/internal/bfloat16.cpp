@@ -40,8 +40,4 @@ void round_to_bfloat16(Index n, const float* from, std::uint16_t* to) {
   for (; i < n; ++i) to[i] = bfloat16_of(from[i]);
 }
 
-void round_to_bfloat16(Index n, const double* from, std::uint16_t* to) {
-  for (Index i = 0; i < n; ++i) to[i] = bfloat16_of(static_cast<float>(from[i]));
-}
-
 }  // namespace weft

@@ -25,8 +25,11 @@ void widen_bfloat16(Index n, const std::uint16_t* from, T* to) {
   for (Index i = 0; i < n; ++i) to[i] = static_cast<T>(float_of_bfloat16(from[i]));
 }
 
-// Rounds n numbers as bfloat16_of does, but subnormal numbers possibly to zero.
+// Rounds n numbers as bfloat16_of does, but subnormal floats possibly to zero.
+template <class T>
+void round_to_bfloat16(Index n, const T* from, std::uint16_t* to) {
+  for (Index i = 0; i < n; ++i) to[i] = bfloat16_of(static_cast<float>(from[i]));
+}
 void round_to_bfloat16(Index n, const float* from, std::uint16_t* to);
-void round_to_bfloat16(Index n, const double* from, std::uint16_t* to);
 
 }  // namespace weft
