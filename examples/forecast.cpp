@@ -26,7 +26,6 @@ struct Forecaster : Module<float> {
   Var<float> operator()(const Var<float>& x) const { return output(gru(x).states); }
 
   void members(Members<float>& members) const override {
-    members.type("Forecaster");
     members("gru", gru);
     members("output", output);
   }
@@ -36,7 +35,6 @@ struct Forecaster : Module<float> {
 };
 
 int main() {
-  ProcessGroup processes;
   constexpr double noise = 0.1;
   Random random(1);
   const Tensor<float> series = make_series(1300, noise, random);
@@ -48,12 +46,10 @@ int main() {
   const auto loss = [&](Tape<float>& tape, const TensorBatch<float>& batch) {
     return mse_loss(model(tape.constant(batch.inputs)), tape.constant(batch.targets));
   };
-  Trainer trainer(
-      model, optimizer, windows, loss,
-      {.epochs = 15, .parts = 4, .clip_norm = 1.0, .output = &std::cout, .processes = &processes});
-  trainer.validate_on(held_out, {.every_steps = 100});
+  Trainer trainer(model, optimizer, windows, loss,
+                  {.epochs = 15, .clip_norm = 1.0, .output = &std::cout});
+  trainer.validate_on(held_out);
   trainer.run();
-  if (!processes.is_root()) return 0;
 
   const auto repeat = [](Tape<float>& tape, const TensorBatch<float>& batch) {
     return mse_loss(tape.constant(batch.inputs), tape.constant(batch.targets));

@@ -10,7 +10,7 @@
 
 using namespace weft;
 
-void run(ProcessGroup& processes, int argc, char** argv) {
+int main(int argc, char** argv) try {
   const std::string file = argc > 1 ? argv[1] : WEFT_EXAMPLES_DATA "/words.csv";
   if (argc > 2) examples::check_outputs(argv[2], {file});
   const Table table = read_csv(file);
@@ -46,11 +46,7 @@ void run(ProcessGroup& processes, int argc, char** argv) {
     return accuracy(logits(tape, batch), batch.labels);
   };
   Trainer trainer(model, optimizer, batches, loss,
-                  {.epochs = 25,
-                   .parts = 4,
-                   .folder = argc > 2 ? argv[2] : "",
-                   .output = &std::cout,
-                   .processes = &processes});
+                  {.epochs = 25, .folder = argc > 2 ? argv[2] : "", .output = &std::cout});
   trainer.validate_on(validation, {}, {{"accuracy", accuracy_of}});
   trainer.show_examples([&](ReportSection& section) {
     Tensor<double> counts({languages.size(), languages.size()});
@@ -66,13 +62,7 @@ void run(ProcessGroup& processes, int argc, char** argv) {
     section.confusion("held-out words", names, counts);
   });
   trainer.run();
-}
-
-int main(int argc, char** argv) {
-  ProcessGroup processes;
-  try {
-    run(processes, argc, argv);
-  } catch (const Error& error) {
-    return processes.abort(str_cat("languages: ", error.what()));
-  }
+} catch (const Error& error) {
+  std::cerr << "languages: " << error.what() << '\n';
+  return 1;
 }

@@ -1,4 +1,5 @@
 // Transcribes sequences of noisy feature vectors with CTC, without knowing where each symbol is.
+#include <algorithm>
 #include <iostream>
 
 #include <weft/weft.hpp>
@@ -35,7 +36,6 @@ struct Transcriber : Module<float> {
   }
 
   void members(Members<float>& members) const override {
-    members.type("Transcriber");
     members("gru", gru);
     members("output", output);
   }
@@ -44,28 +44,26 @@ struct Transcriber : Module<float> {
   Linear<float> output;
 };
 
-// Returns the most probable symbol of each step, without repetitions and blanks.
-TokenIds transcript(const Var<float>& log_probs, Index example, Index steps) {
-  const Indices best = argmax(log_probs, -1);
-  TokenIds result;
-  for (Index t = 0; t < steps; ++t)
-    if (const Index symbol = best(example, t);
-        symbol != 0 && (t == 0 || symbol != best(example, t - 1)))
-      result.push_back(static_cast<TokenId>(symbol));
+// Returns the transcript of an example: the most probable symbol of each step, best [batch, time],
+// without repetitions and blanks.
+TokenIds transcript(const Indices& best, Index example, Index steps) {
+  TokenIds result(&best(example, 0), &best(example, 0) + steps);
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  std::erase(result, 0);
   return result;
 }
 
 int main() {
   Random random(1);
   const Tensor<float> sounds = random.normal_tensor<float>({symbols, features});
-  FeatureBatches training(record(2000, sounds, random)), held_out(record(200, sounds, random));
+  const std::vector<LabelledFeatures> examples = record(200, sounds, random);
+  FeatureBatches training(record(2000, sounds, random)), held_out(examples);
   Transcriber model(random);
   AdamW optimizer(model, {.lr = 5e-3});
-  Trainer trainer(model, optimizer, training,
-                  [&](Tape<float>& tape, const FeatureBatch& batch) {
-                    return ctc_loss(model(tape, batch), batch.labels, batch.valid_lens,
-                                    batch.label_lens);
-                  },
+  const auto loss = [&](Tape<float>& tape, const FeatureBatch& batch) {
+    return ctc_loss(model(tape, batch), batch.labels, batch.valid_lens, batch.label_lens);
+  };
+  Trainer trainer(model, optimizer, training, loss,
                   {.epochs = 5, .clip_norm = 1.0, .output = &std::cout});
   trainer.validate_on(held_out);
   trainer.run();
@@ -74,12 +72,10 @@ int main() {
   for (Index i = 0; i < held_out.num_batches(); ++i) {
     const FeatureBatch batch = held_out.batch(0, i);
     Tape tape = Tape<>::inference();
-    const Var log_probs = model(tape, batch);
+    const Indices best = argmax(model(tape, batch), -1);
     for (Index row = 0; row < num_examples(batch); ++row) {
-      TokenIds labels(batch.labels.data() + row * batch.labels.shape()[1],
-                      batch.labels.data() + (row + 1) * batch.labels.shape()[1]);
-      std::erase(labels, -100);
-      correct += transcript(log_probs, row, batch.valid_lens.lengths()(row)) == labels;
+      const LabelledFeatures& example = examples[batch.examples[row]];
+      correct += transcript(best, row, example.features.shape()[0]) == example.labels;
     }
   }
   std::cout << correct << " of 200 transcripts are correct\n";

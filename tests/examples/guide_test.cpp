@@ -14,6 +14,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <iomanip>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -321,6 +322,33 @@ TEST_CASE("guide: pictures are those that its program draws", "[examples]") {
             weft::bytes_of(root / "examples/guide" / entry.path().filename()));
     }
   CHECK(pictures > 0);
+}
+
+TEST_CASE("guide: programs have the lines of code shown beside those of PyTorch", "[examples]") {
+  static const std::regex row(R"(\| `(\w+)`: .*)"),
+      not_counted(R"re( *(//|#|"""|import |from |using |$).*)re");
+  const auto count = [](const fs::path& file) {
+    const Lines lines = file_lines(file);
+    return std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+      return !std::regex_match(line, not_counted);
+    });
+  };
+  int programs = 0;
+  for (const std::string& line : file_lines("examples/guide/pytorch.md"))
+    if (std::smatch match; std::regex_match(line, match, row)) {
+      const std::string name = match[1];
+      fs::path file = "examples/" + name + ".cpp";
+      if (!fs::exists(root / file)) file = "examples/projects/" + name + "/main.cpp";
+      const auto lines = count(file);
+      const auto in_pytorch = count("tests/benchmarks/peers/programs/" + name + ".py");
+      std::ostringstream columns;
+      columns << "| " << lines << " | " << in_pytorch << " | " << std::fixed << std::setprecision(2)
+              << static_cast<double>(lines) / static_cast<double>(in_pytorch) << " |";
+      INFO(line);
+      CHECK(weft::contains(line, columns.str()));
+      ++programs;
+    }
+  CHECK(programs == 7);
 }
 
 TEST_CASE("guide: the engine has as many lines as it says", "[examples]") {

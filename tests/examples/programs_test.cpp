@@ -95,10 +95,23 @@ TEST_CASE("programs: digits learns images, and transcribe learns sequences", "[e
   CHECK(std::stoi(match[1]) > 120);
 }
 
-TEST_CASE("programs: fine_tune leaves nothing in the temporary folder", "[examples]") {
-  const Outcome outcome = process_of(
-      "mkdir temporary; TMPDIR=$PWD/temporary fine_tune > log; echo $? $(ls -A temporary)");
-  CHECK(outcome.output == "0\n");
+TEST_CASE("programs: fine_tune saves a model, loads it and trains it further", "[examples]") {
+  const Outcome outcome = process_of("fine_tune; ls");
+  INFO(outcome.output + outcome.errors);
+  CHECK(outcome.output.starts_with("loaded 6 parameters"));
+  CHECK(outcome.output.ends_with("\nfine_tune.h5\n"));
+  std::smatch match;
+  REQUIRE(
+      std::regex_search(outcome.output, match,
+                        std::regex("before (.*), fine-tuned (.*), trained from scratch (.*)\n")));
+  CHECK(std::stod(match[2]) < std::stod(match[1]));
+  CHECK(std::stod(match[2]) < std::stod(match[3]));
+
+  const Outcome unwritable = process_of("mkdir fine_tune.h5; fine_tune");
+  CHECK(unwritable.status == 1);
+  CHECK(unwritable.output.empty());
+  CHECK(is_one_line(unwritable.errors));
+  CHECK(contains(unwritable.errors, "fine_tune: "));
 }
 
 TEST_CASE("programs: an output that is an input is refused, and the input is kept", "[examples]") {

@@ -10,15 +10,12 @@ using namespace weft;
 // Backward: dx = tanh(x) · dy.
 template <class T>
 Var<T> log_cosh(const Var<T>& x) {
-  Tensor<T> y = x.tape().uninitialized(x.shape());
-  transform(
-      [](T v) { return std::abs(v) + std::log1p(std::exp(-2 * std::abs(v))) - std::log(T{2}); }, y,
-      x.value());
-  return x.tape().record("log_cosh", y, {x.node()},
-                         [x = x.node(), v = x.value()](Tape<T>& backward, const Tensor<T>& dy) {
-                           backward.gradient(x).add([](T a, T g) { return std::tanh(a) * g; }, v,
-                                                    dy);
-                         });
+  const Var<T> v = x.value();  // a constant, for computing without gradients
+  const Var<T> y = v + softplus(-2 * v) - std::log(T{2});
+  const auto backward = [x = x.node(), v = x.value()](Tape<T>& tape, const Tensor<T>& dy) {
+    tape.gradient(x).add([](T a, T g) { return std::tanh(a) * g; }, v, dy);
+  };
+  return x.tape().record("log_cosh", y.value(), {x.node()}, backward);
 }
 
 // value(x) · σ(gate(x)) (Dauphin et al., 2017).
@@ -31,7 +28,6 @@ struct GatedLinear : Module<T> {
   Var<T> operator()(const Var<T>& x) const { return value(x) * gate(x, Activation::sigmoid); }
 
   void members(Members<T>& members) const override {
-    members.type("GatedLinear");
     members("value", value);
     members("gate", gate);
   }

@@ -9,7 +9,7 @@ class LogCosh(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
         ctx.save_for_backward(x)
-        return x.abs() + torch.log1p(torch.exp(-2 * x.abs())) - math.log(2)
+        return x + nn.functional.softplus(-2 * x) - math.log(2)
 
     @staticmethod
     def backward(ctx, dy):
