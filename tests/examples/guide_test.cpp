@@ -324,7 +324,7 @@ TEST_CASE("guide: pictures are those that its program draws", "[examples]") {
   CHECK(pictures > 0);
 }
 
-TEST_CASE("guide: the programs and their PyTorch scripts have the lines of code shown", "[examples]") {
+TEST_CASE("guide: programs and their PyTorch scripts have as many lines as shown", "[examples]") {
   static const std::regex row(R"(\| `(\w+)`: .*)"),
       not_counted(R"re( *(//|#|"""|import |from |using |$).*)re");
   const auto count = [](const fs::path& file) {
