@@ -44,6 +44,7 @@ checks=(
   "mutation|the tests catch every planted mistake|mutation.sh"
   "instructions|training, generation, loading and tokenizing execute the recorded numbers of instructions|instructions.sh"
   "reproducible|two builds in different folders have the same bytes, libraries and packages|reproducible.sh"
+  "drift|trainings with the instructions of different processors reach the same loss within 1 %|drift.sh"
   "packages|Debian packages install on a bare system, build a program, and leave nothing|packages.sh"
   "platforms|the two commands of the README pass on bare systems|platforms.sh"
 )
@@ -68,6 +69,7 @@ digest_of() { # NAME COMMAND
       own+=("tests/*.[ch]pp" tests/CMakeLists.txt)
       ;;
     instructions) own+=(tests/benchmarks) ;;
+    drift) own+=(tests/CMakeLists.txt) ;;
     oss-fuzz) own+=(tests/fuzz tests/CMakeLists.txt) ;;
   esac
   {
