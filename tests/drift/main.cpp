@@ -1,7 +1,8 @@
-// drift NAME TEXT OUT [REFERENCE]: trains nanoGPT's small character model on TEXT for 200 steps in full
-// precision, or in double precision if NAME contains "double", and writes the losses and the weights to
-// OUT. Prints a row of a table: NAME, the last loss, and the relative differences from the run that wrote
-// REFERENCE: those of the losses of some steps, and the largest one of a weight tensor.
+// drift NAME TEXT OUT [REFERENCE]: trains nanoGPT's small character model on TEXT for 200 steps in
+// full precision, or in double precision if NAME contains "double", and writes the losses and the
+// weights to OUT. Prints a row of a table: NAME, the last loss, and the relative differences from
+// the run that wrote REFERENCE: those of the losses of some steps, and the largest one of a weight
+// tensor.
 #include <cmath>
 #include <iostream>
 #include <optional>
@@ -36,12 +37,11 @@ void train(const std::string& text, const std::string& out, const std::string& r
   const TokenIds ids = vocabulary.encode_text(text);
   WindowBatches<TokenId> windows(Tokens({std::ssize(ids)}, ids),
                                  {.batch_size = 12, .drop_last = true});
-  Trainer trainer(
-      model, optimizer, windows,
-      [&](Tape<T>& tape, const TensorBatch<TokenId>& batch) {
-        return cross_entropy(model(tape, batch.inputs), batch.targets);
-      },
-      {.epochs = steps, .max_steps = steps, .clip_norm = 1.0, .output = nullptr});
+  Trainer trainer(model, optimizer, windows,
+                  [&](Tape<T>& tape, const TensorBatch<TokenId>& batch) {
+                    return cross_entropy(model(tape, batch.inputs), batch.targets);
+                  },
+                  {.epochs = steps, .max_steps = steps, .clip_norm = 1.0, .output = nullptr});
   Tensor<double> losses({steps});
   trainer.after_step([&](const StepReport& report) { losses(report.step - 1) = report.loss; });
   trainer.run();
