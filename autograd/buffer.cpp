@@ -17,10 +17,10 @@ Buffer::Block* Buffer::allocate(std::size_t bytes) {
   return block;
 }
 
-const void* Buffer::derived(std::size_t bytes, const std::function<void(void*)>& derive) const {
+Buffer Buffer::derived(std::size_t bytes, const std::function<void(void*)>& derive) const {
   std::atomic<Derived>& state = block_->state;
   for (Derived found = state.load(std::memory_order_acquire);;) {
-    if (found == Derived::current) return block_->derived + 1;
+    if (found == Derived::current) return Buffer(block_->derived);
     if (found == Derived::deriving) {
       std::this_thread::yield();
       found = state.load(std::memory_order_acquire);
@@ -29,7 +29,8 @@ const void* Buffer::derived(std::size_t bytes, const std::function<void(void*)>&
     }
   }
   try {
-    if (!block_->derived) {
+    const bool is_free = block_->derived && block_->derived->references == 1;
+    if (!is_free) {
       Buffer memory(bytes, block_->pool);
       std::swap(block_->derived, memory.block_);
     }
@@ -38,8 +39,9 @@ const void* Buffer::derived(std::size_t bytes, const std::function<void(void*)>&
     state.store(block_->derived ? Derived::outdated : Derived::none, std::memory_order_release);
     throw;
   }
+  Buffer result(block_->derived);
   state.store(Derived::current, std::memory_order_release);
-  return block_->derived + 1;
+  return result;
 }
 
 void Buffer::release(Block* block) noexcept {

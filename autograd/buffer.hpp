@@ -48,10 +48,10 @@ class WEFT_API Buffer {
   // Returns true if another handle shares the memory. Before writing, the owner must then make a
   // copy.
   bool shared() const { return block_ && block_->references.load(std::memory_order_acquire) != 1; }
-  // Returns the start of `bytes` bytes that are derived from this memory and kept with it. Unless
-  // they are current, calls `derive(start)` first. May be called on several threads at once; only
-  // one of them calls `derive`.
-  const void* derived(std::size_t bytes, const std::function<void(void*)>& derive) const;
+  // Returns `bytes` bytes that are derived from this memory and kept with it. Unless they are
+  // current, calls `derive(start)` first. May be called on several threads at once; only one of
+  // them calls `derive`.
+  Buffer derived(std::size_t bytes, const std::function<void(void*)>& derive) const;
   // Returns true if derived data exist that are out of date after a write, or already have been.
   bool has_derived() const {
     return block_ && block_->state.load(std::memory_order_relaxed) != Derived::none;
@@ -77,6 +77,9 @@ class WEFT_API Buffer {
     unsigned size_class = 0;
     std::atomic<Derived> state{Derived::none};
   };
+  explicit Buffer(Block* block) : block_(block) {
+    block_->references.fetch_add(1, std::memory_order_relaxed);
+  }
   static Block* allocate(std::size_t bytes);
   static void deallocate(Block* block) noexcept;
   static void release(Block* block) noexcept;

@@ -12,8 +12,10 @@ enum class Precision {
   full,
   // bfloat16, which has a float's range but only 8 significant bits. Inputs of matrix products with
   // at least half a million multiplications are rounded to nearest even, subnormal inputs possibly
-  // to zero. Everything else uses single precision (Micikevicius et al., 2018,
-  // https://arxiv.org/abs/1710.03740). For float only. Equal to full unless `is_supported`.
+  // to zero. So are tensors of at least 65,536 elements that operations keep for backward: inputs
+  // of `linear`, `gated` and attention, results of attention, and slopes of activations. Everything
+  // else uses single precision (Micikevicius et al., 2018, https://arxiv.org/abs/1710.03740). For
+  // float only. Equal to full unless `is_supported`.
   bf16,
 };
 

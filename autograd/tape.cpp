@@ -75,6 +75,13 @@ MemoryStatistics Tape<T>::memory() const {
 }
 
 template <class T>
+bool Tape<T>::saves_bf16(const Shape& shape) const {
+  constexpr Index large = Index{1} << 16;
+  return precision() == Precision::bf16 && recording() && shape.elements() >= large &&
+         is_supported(Precision::bf16);
+}
+
+template <class T>
 Tensor<T> Tape<T>::zeros(const Shape& shape) const {
   Tensor<T> tensor = uninitialized(shape);
   tensor.fill(T{0});

@@ -214,6 +214,19 @@ class WEFT_API Tape {
     return own;
   }
 
+  // Returns whether operations should round tensors of this shape to bf16 for backward, so that
+  // they take half the memory until then: large ones, if the precision is bf16.
+  bool saves_bf16(const Shape& shape) const;
+  // Returns x, of any shape, for backward: rounded to bf16 if `saves_bf16`, and else as it is.
+  Tensor<T> saved(const Tensor<T>& x) const {
+    return saves_bf16(x.shape()) ? x.rounded_to_bf16() : x;
+  }
+  // Returns Tensor::of_bf16 of any shape, in memory of the tape.
+  Tensor<T> of_bf16(const Shape& shape,
+                    const std::function<void(std::span<std::uint16_t>)>& fill) const {
+    return Tensor<T>::of_bf16(shape, fill, pool_);
+  }
+
   // Records the result of an operation: `value`, of any shape. If one of `inputs` needs a gradient,
   // keeps `backward`. It will be called as backward(tape, dy) with the gradient dy of `value`, and
   // adds to the gradients of the inputs.

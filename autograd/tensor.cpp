@@ -100,16 +100,16 @@ void Tensor<T>::prepare_write() {
 
 template <class T>
 const T* Tensor<T>::widened() const requires std::floating_point<T> {
-  return static_cast<const T*>(
+  const Buffer elements =
       buffer_.derived(static_cast<std::size_t>(size()) * sizeof(T),
-                      [&](void* to) { widen(size(), bf16(), static_cast<T*>(to)); }));
+                      [&](void* to) { widen(size(), bf16(), static_cast<T*>(to)); });
+  return static_cast<const T*>(elements.data());
 }
 
 template <class T>
-Tensor<T> Tensor<T>::of_bf16(
-    Shape shape,
-    const std::function<void(std::span<std::uint16_t>)>& fill) requires std::floating_point<T> {
-  Tensor tensor = allocated(shape, sizeof(std::uint16_t), nullptr);
+Tensor<T> Tensor<T>::of_bf16(Shape shape, const std::function<void(std::span<std::uint16_t>)>& fill,
+                             Pool* pool) requires std::floating_point<T> {
+  Tensor tensor = allocated(shape, sizeof(std::uint16_t), pool);
   tensor.is_bf16_ = true;
   fill({static_cast<std::uint16_t*>(tensor.buffer_.data()),
         static_cast<std::size_t>(tensor.size())});
@@ -118,26 +118,18 @@ Tensor<T> Tensor<T>::of_bf16(
 
 template <class T>
 Tensor<T> Tensor<T>::rounded_to_bf16() const requires std::floating_point<T> {
-  if (is_bf16_) return *this;
-  Tensor rounded = allocated(shape_, sizeof(std::uint16_t), nullptr);
+  if (is_bf16_ || empty()) return *this;
+  Tensor rounded;
+  rounded.shape_ = shape_;
   rounded.is_bf16_ = true;
-  auto* const to = static_cast<std::uint16_t*>(rounded.buffer_.data());
-  parallel_for(size(), grain_of(4), [to, from = data()](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) to[i] = bfloat16_of(static_cast<float>(from[i]));
-  });
-  return rounded;
-}
-
-template <class T>
-const std::uint16_t* Tensor<T>::rounded() const requires std::floating_point<T> {
-  if (is_bf16_) return bf16();
   const std::size_t bytes = static_cast<std::size_t>(size()) * sizeof(std::uint16_t);
-  return static_cast<const std::uint16_t*>(buffer_.derived(bytes, [&](void* to) {
+  rounded.buffer_ = buffer_.derived(bytes, [&](void* to) {
     auto* const numbers = static_cast<std::uint16_t*>(to);
     parallel_for(size(), grain_of(4), [&, from = data()](Index begin, Index end) {
       round_to_bfloat16(end - begin, from + begin, numbers + begin);
     });
-  }));
+  });
+  return rounded;
 }
 
 template <class T>

@@ -111,20 +111,19 @@ class WEFT_API Tensor {
   // Returns a tensor of bf16 numbers, one for each element of `shape`, which `fill` writes. They
   // stay in 16 bits until they are written to. `linear` and `embedding` read them as they are. For
   // all other readers, the first call of `data` computes the elements as type T and keeps them,
-  // too. Throws ShapeError if the memory cannot be allocated.
-  static Tensor of_bf16(
-      Shape shape,
-      const std::function<void(std::span<std::uint16_t>)>& fill) requires std::floating_point<T>;
-  // Returns a tensor with the elements rounded to bf16, in 16 bits each, see `of_bf16`.
+  // too. The memory comes from `pool` unless it is null. Throws ShapeError if it cannot be
+  // allocated.
+  static Tensor of_bf16(Shape shape, const std::function<void(std::span<std::uint16_t>)>& fill,
+                        Pool* pool = nullptr) requires std::floating_point<T>;
+  // Returns a tensor with the elements rounded to bf16 as by Precision::bf16, in 16 bits each, see
+  // `of_bf16`. They are computed, in parallel, by the first call and by the first call after a
+  // write, and kept with the elements.
   Tensor rounded_to_bf16() const requires std::floating_point<T>;
   // Returns the elements in 16 bits each, or null unless the tensor comes from `of_bf16` or
   // `rounded_to_bf16`.
   const std::uint16_t* bf16() const {
     return is_bf16_ ? static_cast<const std::uint16_t*>(buffer_.data()) : nullptr;
   }
-  // Returns the elements rounded to bf16, as by Precision::bf16. They are computed, in parallel, by
-  // the first call and by the first call after a write, and kept with the elements.
-  const std::uint16_t* rounded() const requires std::floating_point<T>;
 
  private:
   static inline const Shape no_elements{0};

@@ -64,11 +64,12 @@ Bf16Product::Bf16Product(Index m, Index n, Index k, float alpha, const MatrixVie
 Bf16Product::Operand::Operand(Index rows, Index k, const MatrixView<float>& matrix,
                               Index block_rows, int memory)
     : k_(k), matrix_(matrix) {
-  if (!matrix.bf16 && matrix.tensor) matrix_.bf16 = matrix.tensor->rounded();
+  if (!matrix.bf16 && matrix.tensor) matrix_.bf16 = matrix.tensor->rounded_to_bf16().bf16();
   // A larger matrix would no longer be in a cache when the tiles read it.
   constexpr std::size_t max_bytes = 8 << 20;
   const std::size_t bytes = static_cast<std::size_t>(rows * k) * sizeof(std::uint16_t);
-  if (matrix_.bf16 || bytes > max_bytes) return;
+  const bool is_contiguous = !matrix.transposed || block_rows >= rows;
+  if ((matrix_.bf16 && is_contiguous) || bytes > max_bytes) return;
   converted_ = thread_memory(memory, bytes);
   auto* const to = static_cast<std::uint16_t*>(converted_.data());
   // A line is a row of the memory.
@@ -77,9 +78,12 @@ Bf16Product::Operand::Operand(Index rows, Index k, const MatrixView<float>& matr
   parallel_for(lines, grain_of(length / 4), [&](Index first, Index last) {
     for (Index line = first; line < last; ++line)
       for (Index begin = 0; begin < length; begin += part) {
-        const Index size = std::min(part, length - begin);
-        round_to_bfloat16(size, matrix.data + line * matrix.stride + begin,
-                          to + begin * lines + line * size);
+        const Index size = std::min(part, length - begin), from = line * matrix.stride + begin;
+        std::uint16_t* const numbers = to + begin * lines + line * size;
+        if (matrix_.bf16)
+          std::copy_n(matrix_.bf16 + from, size, numbers);
+        else
+          round_to_bfloat16(size, matrix.data + from, numbers);
       }
   });
 }

@@ -4,6 +4,7 @@
 #include "weft/autograd/ops/arithmetic.hpp"
 #include "autograd/kernels/arrays.hpp"
 #include "autograd/ops/internal/activation_functions.hpp"
+#include "autograd/ops/internal/elements.hpp"
 
 namespace weft {
 
@@ -49,20 +50,23 @@ Var<T> gated(const Var<T>& gate, const Var<T>& x, Activation activation) {
   });
   return tape.record(
       "gated", y, {gate.node(), x.node()},
-      [gate = gate.node(), x = x.node(), g_value = gate.value(), x_value = x.value(), activation](
-          Tape<T>& backward, const Tensor<T>& dy) {
+      [gate = gate.node(), x = x.node(), g_value = tape.saved(gate.value()),
+       x_value = tape.saved(x.value()), activation](Tape<T>& backward, const Tensor<T>& dy) {
         Tensor<T> dg = backward.uninitialized(dy.shape()), dx = backward.uninitialized(dy.shape());
         parallel_for(dy.size(), grain_of(cost), [&](Index begin, Index end) {
-          const T *g = g_value.data(), *values = x_value.data(), *upstream = dy.data();
-          T *const to_g = dg.data(), *const to_x = dx.data();
-          with_activation<T>(activation, [&](auto f) {
+          const auto compute = [&](Index at, Index size, const T* g, const T* values) {
+            const T* const upstream = dy.data() + at;
+            T *const to_g = dg.data() + at, *const to_x = dx.data() + at;
+            with_activation<T>(activation, [&](auto f) {
 #pragma omp simd
-            for (Index i = begin; i < end; ++i) {
-              const T z = g[i], value = f.value(z);
-              to_g[i] = upstream[i] * values[i] * f.slope(z, value);
-              to_x[i] = upstream[i] * value;
-            }
-          });
+              for (Index i = 0; i < size; ++i) {
+                const T z = g[i], value = f.value(z);
+                to_g[i] = upstream[i] * values[i] * f.slope(z, value);
+                to_x[i] = upstream[i] * value;
+              }
+            });
+          };
+          for_each_part(begin, end, compute, g_value, x_value);
         });
         if (gate != no_node) backward.add_gradient(gate, dg);
         if (x != no_node) backward.add_gradient(x, dx);

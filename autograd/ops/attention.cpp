@@ -438,10 +438,13 @@ Var<T> scaled_dot_product_attention(const Var<T>& all_queries, const Var<T>& all
                   forward_strip(head, first, std::min(first + query_strip, num_queries), scratch, y,
                                 log_sums, weights);
                 });
-  return record(
-      [attention, y, log_sums](Tape<T>& backward, const Tensor<T>& dy, auto&... gradients) {
-        add_gradients_in_tiles(attention, backward, y, log_sums, dy, gradients...);
-      });
+  Attention<T> saved = attention;
+  for (Tensor<T>* x : {&saved.q, &saved.k, &saved.v}) *x = tape.saved(*x);
+  return record([saved, y = tape.saved(y), log_sums](Tape<T>& backward, const Tensor<T>& dy,
+                                                     auto&... gradients) {
+    for (const Tensor<T>* x : {&saved.q, &saved.k, &saved.v, &y}) x->data();  // by all threads
+    add_gradients_in_tiles(saved, backward, y, log_sums, dy, gradients...);
+  });
 }
 
 template Var<float> scaled_dot_product_attention(const Var<float>&, const Var<float>&,

@@ -183,7 +183,7 @@ Var<T> linear_cross_entropy(const Var<T>& x, const Var<T>& weight, const Tokens&
   };
   Tensor<T> dx = gradient_of(x), dw = gradient_of(weight);
   double loss = 0.0;
-  constexpr std::size_t most = 512;
+  constexpr std::size_t most = 256;
   const Index in = weight.shape()[1];
   for (std::size_t begin = 0; begin < rows.size(); begin += most) {
     const auto strip = std::span(rows).subspan(begin, std::min(most, rows.size() - begin));

@@ -181,6 +181,73 @@ TEST_CASE("precision: attention rounds the inputs of its products to bf16", "[au
   }
 }
 
+TEST_CASE("precision: large tensors are rounded to bf16 for backward", "[autograd][bf16]") {
+  const auto silu = [](const auto& x) { return gated(x[0], x[1], Activation::silu); };
+  for (const Index rows : {60, 70}) {
+    INFO(rows << " rows of 1000");
+    Random random(8);
+    const auto make = [&] { return random.normal_tensor<float>({rows, 1000}); };
+    const std::vector<Tensor<float>> inputs = {make(), make()};
+    const Tensor<float> dy = make();
+    Bf16Tape bf16;
+    Tape<float> full;
+    Tape<double> reference;
+    const auto actual = results_of<float>(bf16.tape, silu, inputs, dy);
+    const auto exact = results_of<float>(full, silu, inputs, dy);
+    Tensor<double> wide_dy(dy.shape());
+    std::copy(dy.begin(), dy.end(), wide_dy.begin());
+    const auto expected =
+        results_of<double>(reference, silu, {rounded(inputs[0]), rounded(inputs[1])}, wide_dy);
+    CHECK(same(actual[2], exact[2]));  // y is not rounded
+    for (const std::size_t i : {0, 1}) {
+      CHECK(same(actual[i], exact[i]) == (rows == 60));
+      if (rows == 70) CHECK(distance(actual[i], expected[i]) < 1e-6);
+    }
+  }
+
+  // Attention in several tiles of queries and keys, and the slope of an activation.
+  const Operation<float> attend = [](const auto& x) {
+    return scaled_dot_product_attention(x[0], x[1], x[2], {.num_heads = 2});
+  };
+  const Operation<float> gelu = [](const auto& x) {
+    const Shape square{96, 96};
+    return linear(x[0], reshape(slice(x[1], 1, 0, 96), square), Activation::gelu) + x[2];
+  };
+  for (const Operation<float>& operation : {attend, gelu}) {
+    Random random(9);
+    const auto make = [&] { return random.normal_tensor<float>({1, 700, 96}); };
+    const std::vector<Tensor<float>> inputs = {make(), make(), make()};
+    const Tensor<float> dy = make();
+    Bf16Tape bf16;
+    Tape<float> full;
+    const auto actual = results_of<float>(bf16.tape, operation, inputs, dy);
+    const auto exact = results_of<float>(full, operation, inputs, dy);
+    for (std::size_t i = 0; i < actual.size(); ++i) CHECK(distance(actual[i], exact[i]) < 1e-2);
+  }
+}
+
+TEST_CASE("precision: large tensors take half the memory until backward", "[autograd][bf16]") {
+  const auto bytes_in_use = [](Precision precision) {
+    const EmulateBf16 emulation;
+    Tape<float> tape({.precision = precision});
+    const Var<float> x = tape.variable(Tensor<float>::full({1, 700, 96}, 0.5F));
+    const std::size_t before = tape.memory().bytes_in_use;
+    const auto temporary = [&] { return 2.0 * x; };
+    const Var<float> gate = mean(gated(temporary(), temporary(), Activation::silu));
+    const Var<float> attention =
+        mean(scaled_dot_product_attention<float>(temporary(), temporary(), temporary(), {}));
+    const Var<float> weight = tape.variable(Tensor<float>({96, 96}));
+    const Var<float> product = mean(linear(temporary(), weight, Activation::gelu));
+    return tape.memory().bytes_in_use - before;
+  };
+  // 2 tensors for gated, 4 for attention and 2 for linear.
+  const std::size_t bytes = 8 * 700 * 96 * sizeof(float);
+  const std::size_t full = bytes_in_use(Precision::full), bf16 = bytes_in_use(Precision::bf16);
+  CHECK(full > bytes);
+  CHECK(bf16 > bytes / 2);
+  CHECK(full - bf16 > bytes * 9 / 20);
+}
+
 TEST_CASE("precision: small products and those of a few rows are not rounded", "[autograd][bf16]") {
   const auto product = [](Precision precision, Index rows, Index size) {
     Random random(4);

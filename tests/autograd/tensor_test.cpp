@@ -272,20 +272,20 @@ TEST_CASE("tensor: numbers rounded to bf16 are kept until the elements are writt
   const Index size = 50'000;  // several ranges
   Tensor<float> x = Random(1).normal_tensor<float>({size});
   const auto agree = [size](const Tensor<float>& values) {
-    const std::uint16_t* const rounded = values.rounded();
+    const std::uint16_t* const rounded = values.rounded_to_bf16().bf16();
     Index different = 0;
     for (Index i = 0; i < size; ++i) different += rounded[i] != bfloat16_of(values(i));
     return different == 0;
   };
   CHECK(agree(x));
-  const std::uint16_t* const first = std::as_const(x).rounded();
-  CHECK(std::as_const(x).rounded() == first);
+  const std::uint16_t* const first = std::as_const(x).rounded_to_bf16().bf16();
+  CHECK(std::as_const(x).rounded_to_bf16().bf16() == first);
   CHECK(!std::as_const(x).bf16());  // the elements themselves are not rounded
 
   const Tensor<float> copy = x;
-  CHECK(copy.rounded() == first);
+  CHECK(copy.rounded_to_bf16().bf16() == first);
   x(7) = 3.0F;  // a write to shared memory copies the elements
-  CHECK(copy.rounded() == first);
+  CHECK(copy.rounded_to_bf16().bf16() == first);
   CHECK(agree(copy));
   CHECK(agree(x));
 
@@ -297,8 +297,18 @@ TEST_CASE("tensor: numbers rounded to bf16 are kept until the elements are writt
   CHECK(agree(x));
   CHECK(!x.shared());
 
+  // A rounded tensor keeps its numbers when the elements are written in place, or are gone.
+  Tensor<float> source = Tensor<float>::full({size}, 0.5F);
+  const Tensor<float> half = source.rounded_to_bf16();
+  source.fill(0.25F);
+  CHECK(source.rounded_to_bf16()(0) == 0.25F);
+  source = Tensor<float>();
+  CHECK(half(0) == 0.5F);
+  CHECK(half(size - 1) == 0.5F);
+
   const Tensor<float> exact = x.rounded_to_bf16();
-  CHECK(exact.rounded() == exact.bf16());
+  CHECK(exact.rounded_to_bf16().bf16() == exact.bf16());
+  CHECK(Tensor<float>().rounded_to_bf16().shape() == Shape{0});
 }
 
 TEST_CASE("tensor: bf16 numbers stay in 16 bits until they are written", "[autograd][bf16]") {
@@ -342,7 +352,8 @@ TEST_CASE("tensor: several threads may ask for rounded numbers at once", "[autog
     std::array<const std::uint16_t*, 4> found{};
     {
       std::vector<std::jthread> threads;
-      for (auto& pointer : found) threads.emplace_back([&] { pointer = x.rounded(); });
+      for (auto& pointer : found)
+        threads.emplace_back([&] { pointer = x.rounded_to_bf16().bf16(); });
     }
     for (const std::uint16_t* pointer : found) {
       REQUIRE(pointer == found[0]);

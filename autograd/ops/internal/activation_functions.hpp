@@ -135,7 +135,7 @@ void apply_activation(Activation activation, const T* z, T* y, Index n) {
 }
 
 // Sets y = f(z) and slope = f'(z) for n elements; computing both at once shares most of the work.
-// `slope` may be `z`.
+// `y` may be `z`.
 template <class T>
 void apply_activation(Activation activation, const T* z, T* y, T* slope, Index n) {
   with_activation<T>(activation, [&](auto f) {

@@ -7,6 +7,7 @@
 #include "weft/autograd/error.hpp"
 #include "weft/autograd/finite.hpp"
 #include "weft/autograd/parallel.hpp"
+#include "autograd/internal/bfloat16.hpp"
 
 namespace weft {
 namespace {
@@ -193,7 +194,12 @@ void read_stored(const StoredDataset& dataset, std::span<StoredTensor<T>> tensor
     }
   });
   if (is_bf16)
-    for (StoredTensor<T>& tensor : tensors) tensor.value = tensor.value.rounded_to_bf16();
+    for (StoredTensor<T>& tensor : tensors)
+      tensor.value =
+          Tensor<T>::of_bf16(tensor.value.shape(), [&](std::span<std::uint16_t> numbers) {
+            std::ranges::transform(std::as_const(tensor.value), numbers.begin(),
+                                   [](T value) { return bfloat16_of(static_cast<float>(value)); });
+          });
 }
 
 template <class T>
