@@ -77,7 +77,7 @@ void encode(const PretrainedTokenizer& tokenizer, const std::string& text) {
 }
 
 void render(const std::string& text) {
-  const ChatTemplate chat(text, {"<s>", "</s>"});
+  const ChatTemplate chat(text, {.bos = "<s>", .eos = "</s>", .others = {}});
   const std::vector<ChatMessage> messages = {
       {"system", "s"}, {"user", "hi"}, {"assistant", "ho"}, {"user", sample}};
   attempt([&] { (void)chat.apply(messages, true); });
