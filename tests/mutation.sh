@@ -24,7 +24,7 @@ rm -rf "$work/planted" "$work/mistakes" "$work/outputs"
 mkdir -p "$work/planted" "$work/outputs"
 perl "$list/plant.pl" "$repository" "$work/planted" "$list"/*.txt >"$work/mistakes" ||
   fail "the list of mistakes is out of date (see above)"
-(cd "$repository" && find CMakeLists.txt LICENSE README.md autograd cmake layers train tests -type f) |
+(cd "$repository" && find CMakeLists.txt LICENSE README.md autograd cmake examples/guide layers train tests -type f) |
   while read -r file; do
     from=$work/planted/$file
     [ -f "$from" ] || from=$repository/$file
