@@ -29,12 +29,6 @@ NodeId Var<T>::node() const {
 
 namespace {
 
-template <class T>
-const TapeOptions& checked(const TapeOptions& options) {
-  check_precision<T>("tape", options.precision);
-  return options;
-}
-
 // Returns the position of the first NaN, or -1.
 template <class T>
 Index first_nan(const Tensor<T>& x) {
@@ -52,7 +46,9 @@ std::string at_position(const Tensor<T>& x, Index i) {
 }  // namespace
 
 template <class T>
-Tape<T>::Tape(const TapeOptions& options) : Tape(checked<T>(options), Pool::create()) {}
+Tape<T>::Tape(const TapeOptions& options) : Tape(options, Pool::create()) {
+  check_precision<T>("tape", options.precision);  // now an exception releases the pool
+}
 
 template <class T>
 Tape<T>::Tape(const TapeOptions& options, Pool* pool) : options_(options), pool_(pool) {}
