@@ -328,6 +328,7 @@ TEST_CASE("tensor: bf16 numbers stay in 16 bits until they are written", "[autog
   CHECK(copy.rounded_to_bf16().bf16() == copy.bf16());
 
   CHECK(rounded.shared());
+  CHECK(Tensor<float>::of_bf16({1}, [](auto numbers) { numbers[0] = 0; }).shared());
   rounded(3) = 7.0F;
   CHECK(!rounded.bf16());
   CHECK(!rounded.shared());
