@@ -23,6 +23,7 @@ checks=(
   "lint|clang-tidy, shellcheck and codespell report no warnings|lint.sh"
   "coverage|tests run 95 % of the lines of each file, or the reason is listed|coverage.sh"
   "consumers|weft can be used in every documented way, from outside its tree|consumers/run.sh"
+  "conan|a Conan package can be built and used|consumers/run.sh conan"
   "portable|all tests pass when built for any x86-64 processor, without oneDNN|run.sh portable eigen"
   "threads|1, 2 and 3 threads train the same weights, bit for bit|threads.sh"
   "address|no undefined behaviour, no invalid memory access, no leak in all tests|sanitize.sh address"

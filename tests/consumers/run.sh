@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # run.sh [--build DIRECTORY] [WAY …]: builds and runs a program outside the source tree that uses weft in
-# each WAY: installed-static, installed-shared, pkg-config-static, pkg-config-shared, subproject or
-# fetched (by default, all of them). Installs weft if a way needs it. With --build, installs the static
+# each WAY: installed-static, installed-shared, pkg-config-static, pkg-config-shared, subproject, fetched
+# (by default, all of these) or conan. Installs weft if a way needs it. With --build, installs the static
 # weft of an existing build.
+#   PYTHON=python3, with the package conan, for the way conan
 source "$(dirname -- "${BASH_SOURCE[0]}")/../../cmake/build.sh"
 consumers=$repository/tests/consumers
 built=
@@ -99,7 +100,17 @@ for way in "${ways[@]}"; do
       run_with_cmake "$consumers/fetched" my_program -DWEFT_REPOSITORY="$repository" \
         -DWEFT_TAG="$(git -C "$repository" rev-parse HEAD)"
       ;;
+    conan)
+      # The profile and the package are kept in $work, not in the user's home.
+      export CONAN_HOME=$work/conan
+      conan() { "${PYTHON:-python3}" -m conans.conan "$@"; }
+      conan --version || { echo "SKIPPED: needs Conan 2; please install: pip install conan" && continue; }
+      quietly conan profile detect
+      quietly conan create "$repository/cmake/conan"
+      rm -rf -- "$repository/cmake/conan/test_package/build"
+      sed -n '/Running test()/,$p' "$work/log"
+      ;;
     *) fail "expected installed-static, installed-shared, pkg-config-static, pkg-config-shared," \
-      "subproject or fetched, got '$way'" ;;
+      "subproject, fetched or conan, got '$way'" ;;
   esac
 done

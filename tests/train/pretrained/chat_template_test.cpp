@@ -94,6 +94,9 @@ TEST_CASE("chat template: what jinja2 gives otherwise than other interpreters", 
        "{\n \"é\": 1.0,\n \"b\": [\n  null\n ]\n}"},
       // A name that is set later in the same scope is not the variable of that name.
       {"{% for i in [1] %}[{{ bos_token }}]{% endfor %}{% set bos_token = 'x' %}", "[]"},
+      // A variable that a loop sets ends with the loop; the variable of that name outside remains.
+      {"{% set x = 1 %}{% for i in [1, 2] %}{{ x }}{% set x = 2 %}{% endfor %}{{ x }}", "111"},
+      {"{% set x = 1 %}{% for x in [2, 3] %}{{ x }}{% endfor %}{{ x }}", "231"},
       {"{% for i in [1, 2] %}{% break %}{% else %}none ended{% endfor %}", "none ended"},
       {"{% set ns = namespace(n=1) %}{% for i in [1, 2] if i != ns.n %}{{ i }}{% set ns.n = 2 %}"
        "{% endfor %}",
