@@ -55,7 +55,9 @@ def difference(old, new):
 
 
 def same_contents(old, new):
-    """Bytes, or JSON whose lists of names may be in any order, as peft writes sets."""
+    """Bytes, or JSON. Lists of names may be in any order, as peft writes sets, and the version of the
+    package that wrote the file may differ."""
+    versions = ("peft_version", "transformers_version")
     if old.read_bytes() == new.read_bytes():
         return True
     if old.suffix != ".json":
@@ -64,7 +66,9 @@ def same_contents(old, new):
 
     def sort(contents):
         if isinstance(contents, dict):
-            return {name: sort(entry) for name, entry in contents.items()}
+            return {
+                name: sort(entry) for name, entry in contents.items() if name not in versions
+            }
         if isinstance(contents, list) and all(isinstance(entry, str) for entry in contents):
             return sorted(contents)
         return contents
