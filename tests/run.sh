@@ -7,7 +7,7 @@
 #   openmpi mpich serial       use this MPI, or none (serial)
 #   haswell nehalem            let qemu emulate a processor without AVX-512, or without AVX
 #   arm64                      cross-compile, and run the tests with qemu; needs the packages of dpkg
-#                              --add-architecture arm64
+#                              --add-architecture arm64; a clang is named before it
 # For qemu, weft is built for any processor and without the example programs, because qemu would not
 # emulate the programs that they start.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
@@ -39,8 +39,11 @@ use_arm64() {
     esac
   done
   optional_packages=("${optional_packages[@]/%/:arm64}")
-  cmake_options+=(-DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc
-    -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++)
+  case ${CXX:-} in
+    clang*) cmake_options+=(-DCMAKE_C{,XX}_COMPILER_TARGET=aarch64-linux-gnu) ;;
+    *) cmake_options+=(-DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc
+      -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++) ;;
+  esac
 }
 
 for setting in "$@"; do

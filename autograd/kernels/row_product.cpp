@@ -118,7 +118,7 @@ T element(W value) {
 // left to the compiler, it would depend on the surrounding function.
 template <class T>
 T multiply_add(T a, T b, T c) {
-#ifdef __FMA__
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   return std::fma(a, b, c);
 #else
   return a * b + c;
