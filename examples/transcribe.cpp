@@ -74,7 +74,7 @@ int main() {
     Tape tape = Tape<>::inference();
     const Indices best = argmax(model(tape, batch), -1);
     for (Index row = 0; row < num_examples(batch); ++row) {
-      const LabelledFeatures& example = examples[batch.examples[row]];
+      const LabelledFeatures& example = examples[std::size_t(batch.examples[std::size_t(row)])];
       correct += transcript(best, row, example.features.shape()[0]) == example.labels;
     }
   }

@@ -199,7 +199,7 @@ TEST_CASE("precision: large tensors are rounded to bf16 for backward", "[autogra
     const auto expected =
         results_of<double>(reference, silu, {rounded(inputs[0]), rounded(inputs[1])}, wide_dy);
     CHECK(same(actual[2], exact[2]));  // y is not rounded
-    for (const std::size_t i : {0, 1}) {
+    for (const std::size_t i : {0U, 1U}) {
       CHECK(same(actual[i], exact[i]) == (rows == 60));
       if (rows == 70) CHECK(distance(actual[i], expected[i]) < 1e-6);
     }

@@ -271,7 +271,7 @@ TEST_CASE("tensor: numbers rounded to bf16 are kept until the elements are writt
           "[autograd][bf16]") {
   const Index size = 50'000;  // several ranges
   Tensor<float> x = Random(1).normal_tensor<float>({size});
-  const auto agree = [size](const Tensor<float>& values) {
+  const auto agree = [](const Tensor<float>& values) {
     const std::uint16_t* const rounded = values.rounded_to_bf16().bf16();
     Index different = 0;
     for (Index i = 0; i < size; ++i) different += rounded[i] != bfloat16_of(values(i));

@@ -41,7 +41,8 @@ void print_row(const char* kernel, const Sizes& sizes, double seconds, const Pro
   constexpr int rounds = 5;
   std::vector<double> ours, library, ratios;
   for (int round = 0; round < rounds; ++round) {
-    ours.push_back(median_seconds(seconds / rounds, [&] { product(m, n, k, x, w, y); }));
+    ours.push_back(
+        median_seconds(seconds / rounds, [&, m = m, n = n, k = k] { product(m, n, k, x, w, y); }));
     library.push_back(median_seconds(seconds / rounds, [&, m = m, n = n, k = k] {
       library_product(m, n, k, 1.0F, x, w, 0.0F, y, n);
     }));

@@ -24,7 +24,7 @@ template <class Value>
 constexpr bool is_optional<std::optional<Value>> = true;
 struct AnyField {
   template <class Field>
-  requires(!is_optional<Field>) operator Field() const;
+  requires(!is_optional<Field>) operator Field() const { return Field{}; }
 };
 
 // The number of fields of an aggregate.

@@ -151,7 +151,7 @@ TEST_CASE("hdf5: bytes of another program after the data are ignored", "[train]"
   constexpr std::size_t line_size = 46;
   const std::string data = bytes.substr(0, bytes.size() - line_size),
                     line = bytes.substr(bytes.size() - line_size);
-  for (const std::size_t count : {1, 2, 3, 7, 12, 13, 14, 30, 45, 46, 47, 100, 5000})
+  for (const std::size_t count : {1U, 2U, 3U, 7U, 12U, 13U, 14U, 30U, 45U, 46U, 47U, 100U, 5000U})
     for (const std::string& kind : {std::string(1, '\0'), std::string("0123456789abcdef"),
                                     std::string("\x89HDF\r\n"), std::string("weft xxh128 ")}) {
       std::string tail;

@@ -57,8 +57,8 @@ TEMPLATE_TEST_CASE("processes: masked labels give the mean over those that count
 
 TEST_CASE("processes: parts without labels contribute nothing, not even NaN", "[processes]") {
   // Each example is a part, and only the third has labels; the losses of the others are 0 / 0.
-  Tensor<double> inputs({4, 1}, {1, 2, 3, 4}), targets({4, 1}, {0, 0, 1, 0});
-  TensorBatches<double> source(inputs, targets, {.batch_size = 4, .shuffle = false});
+  Tensor<double> numbers({4, 1}, {1, 2, 3, 4}), targets({4, 1}, {0, 0, 1, 0});
+  TensorBatches<double> source(numbers, targets, {.batch_size = 4, .shuffle = false});
   LogitTable<double> table;
   const auto loss = [&](Tape<double>& tape, const TensorBatch<double>& batch) {
     const Var mask = tape.constant(batch.targets);

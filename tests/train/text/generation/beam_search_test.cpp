@@ -329,7 +329,9 @@ TEST_CASE("beam search: a function may change the log-probabilities", "[train]")
   BeamSearchOptions options{.beam_width = 625, .max_len = 4, .n_best = 5};
   // Source 2 has no token 3 after token 4.
   const auto is_excluded = [](Index source, const TokenIds& tokens) {
-    return source == 2 && std::ranges::search(tokens, TokenIds{4, 3}).begin() != tokens.end();
+    const TokenIds excluded{4, 3};
+    return source == 2 && std::search(tokens.begin(), tokens.end(), excluded.begin(),
+                                      excluded.end()) != tokens.end();
   };
   options.process = [](Index source, std::span<const TokenId> prefix, std::span<double> scores) {
     if (source == 2 && !prefix.empty() && prefix.back() == 4)

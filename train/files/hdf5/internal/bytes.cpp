@@ -130,15 +130,15 @@ Bytes without_checksum(Bytes structure) {
 
 namespace {
 
-constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
+constexpr std::string_view file_signature = "\x89HDF\r\n\x1a\n";
 constexpr std::uint64_t min_superblock_size = 48;  // the smallest of all versions
 
 // Returns the position of the signature: 0, or 512 times a power of two.
 std::optional<std::uint64_t> find_signature(const RandomAccessFile& file) {
   for (std::uint64_t at = 0; at < file.size(); at = at == 0 ? 512 : 2 * at) {
-    std::array<char, signature.size()> found;
+    std::array<char, file_signature.size()> found;
     if (!file.read(at, std::as_writable_bytes(std::span(found)))) break;
-    if (std::ranges::equal(found, signature)) return at;
+    if (std::ranges::equal(found, file_signature)) return at;
   }
   return std::nullopt;
 }
@@ -175,7 +175,7 @@ void SourceFile::read_superblock() {
   std::vector<std::byte> bytes(std::min(max_size, bytes_.size() - *start));
   if (!bytes_.read(*start, bytes)) fail_structure("a file that can be read", "a read error");
   Cursor cursor{Bytes(bytes)};
-  cursor.skip(signature.size());
+  cursor.skip(file_signature.size());
   const unsigned version = cursor.byte();
   if (version > 3)
     fail_structure("an HDF5 file with a superblock of version 0 to 3",
