@@ -479,11 +479,11 @@ TEST_CASE("trainer: a negative value improves when it is lower by more than the 
 TEST_CASE("weighted_mean: examples count by their weights", "[train]") {
   Tape<double> tape({.training = true});
   const Var<double> losses = tape.variable(Tensor<double>({3}, {1.0, 4.0, 9.0}));
-  const WeightedLoss<double> loss = weighted_mean(losses, Tensor<double>({3}, {2.0, 0.0, 1.0}));
-  CHECK(loss.item() == Approx((2.0 * 1.0 + 9.0) / 3.0));
-  CHECK(loss.weight == 3.0);
+  const WeightedLoss<double> loss = weighted_mean(losses, Tensor<double>({3}, {3.0, 0.0, 1.0}));
+  CHECK(loss.item() == Approx((3.0 * 1.0 + 9.0) / 4.0));
+  CHECK(loss.weight == 4.0);
   const std::vector<Tensor<double>> gradients = tape.gradients(loss, {losses});
-  CHECK(gradients[0](0) == Approx(2.0 / 3.0));
+  CHECK(gradients[0](0) == Approx(3.0 / 4.0));
   CHECK(gradients[0](1) == 0.0);
   Tape<double> other;
   const Var<double> constant = other.constant(Tensor<double>({2}, {1.0, 4.0}));

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <weft/autograd/random.hpp>
+#include "weft/autograd/error.hpp"
 #include "tests/catch.hpp"
 
 namespace weft {
@@ -81,6 +82,12 @@ TEST_CASE("mask view: a bias of many ranges is checked to the last element", "[a
   bias(0, 499, 299) = std::numeric_limits<float>::quiet_NaN();
   CHECK_THROWS_WITH(MaskView("test", {.bias = bias}, 1, 1, 500, 300),
                     "test: mask: expected a bias of finite numbers or -infinity, got nan");
+}
+
+TEST_CASE("mask view: two axes do not fit, even if the second one has as many elements as heads",
+          "[autograd]") {
+  CHECK_THROWS_AS(MaskView("test", {.allowed = Tensor<bool>({3, 2})}, 1, 2, 3, 2), ShapeError);
+  CHECK_THROWS_AS(MaskView("test", {.allowed = Tensor<bool>({3, 1})}, 1, 2, 3, 1), ShapeError);
 }
 
 TEST_CASE("mask view: nothing is visible where there are no queries", "[autograd]") {
