@@ -7,7 +7,7 @@
 #   openmpi mpich serial       use this MPI, or none (serial)
 #   haswell nehalem            let qemu emulate a processor without AVX-512, or without AVX
 #   arm64                      cross-compile, and run the tests with qemu; needs the packages of dpkg
-#                              --add-architecture arm64; a clang is named before it
+#                              --add-architecture arm64
 # For qemu, weft is built for any processor and without the example programs, because qemu would not
 # emulate the programs that they start.
 source "$(dirname -- "${BASH_SOURCE[0]}")/../cmake/build.sh"
@@ -40,9 +40,10 @@ use_arm64() {
   done
   optional_packages=("${optional_packages[@]/%/:arm64}")
   case ${CXX:-} in
-    clang*) cmake_options+=(-DCMAKE_C{,XX}_COMPILER_TARGET=aarch64-linux-gnu) ;;
-    *) cmake_options+=(-DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc
+    '') cmake_options+=(-DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc
       -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++) ;;
+    clang*) cmake_options+=(-DCMAKE_C{,XX}_COMPILER_TARGET=aarch64-linux-gnu) ;;
+    *) fail "arm64: expected clang or the default compiler, got $CXX" ;;
   esac
 }
 
@@ -62,10 +63,11 @@ for setting in "$@"; do
       ;;
     haswell) emulate "$(uname -m)" "qemu-x86_64;-cpu;Haswell" ;;
     nehalem) emulate "$(uname -m)" "qemu-x86_64;-cpu;Nehalem" ;;
-    arm64) emulate aarch64 qemu-aarch64 && use_arm64 ;;
+    arm64) emulate aarch64 qemu-aarch64 ;;
     *) fail "expected a setting listed at the top of tests/run.sh, got '$setting'" ;;
   esac
 done
+[[ " $* " != *" arm64 "* ]] || use_arm64
 [ $# = 0 ] || build+=/$(IFS=- && echo "$*")
 
 install_packages "${packages[@]}" "${mpi[@]}"

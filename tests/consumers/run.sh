@@ -101,13 +101,12 @@ for way in "${ways[@]}"; do
         -DWEFT_TAG="$(git -C "$repository" rev-parse HEAD)"
       ;;
     conan)
-      # The profile and the package are kept in $work, not in the user's home.
+      # Everything is written to $work, not to the home or the source tree.
       export CONAN_HOME=$work/conan
       conan() { "${PYTHON:-python3}" -m conans.conan "$@"; }
       conan --version || { echo "SKIPPED: needs Conan 2; please install: pip install conan" && continue; }
       quietly conan profile detect
-      quietly conan create "$repository/cmake/conan"
-      rm -rf -- "$repository/cmake/conan/test_package/build"
+      quietly conan create "$repository/cmake/conan" -c tools.cmake.cmake_layout:test_folder="$work/test"
       sed -n '/Running test()/,$p' "$work/log"
       ;;
     *) fail "expected installed-static, installed-shared, pkg-config-static, pkg-config-shared," \
