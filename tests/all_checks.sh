@@ -62,7 +62,7 @@ last_result() { # NAME COMMAND
 # Prints a digest of the files that a check depends on: all files if the check reads them all,
 # otherwise the library, the programs, the check's own files, and the tests if it runs them.
 digest_of() { # NAME COMMAND
-  local -a files=(. ":!*.md" ":!.github" ":!tests") own=("tests/$1" "tests/$1.*" "tests/${2%% *}"
+  local -a files=(. ":!*.md" ":!.github" ":!.ci" ":!tests") own=("tests/$1" "tests/$1.*" "tests/${2%% *}"
     tests/golden tests/sanitizers.sh tests/bare_systems.sh)
   case $1 in
     tests | docs* | lint) files=(. ":!tests/checks.txt") ;;
