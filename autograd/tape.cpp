@@ -47,7 +47,8 @@ std::string at_position(const Tensor<T>& x, Index i) {
 
 template <class T>
 Tape<T>::Tape(const TapeOptions& options) : Tape(options, Pool::create()) {
-  check_precision<T>("tape", options.precision);  // now an exception releases the pool
+  // If this throws, the destructor runs, because the other constructor has finished.
+  check_precision<T>("tape", options.precision);
 }
 
 template <class T>

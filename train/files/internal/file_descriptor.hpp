@@ -11,7 +11,7 @@
 
 namespace weft {
 
-class FileDescriptor {
+class WEFT_API FileDescriptor {
  public:
   explicit FileDescriptor(int descriptor = -1) : descriptor_(descriptor) {}
   FileDescriptor(FileDescriptor&& other) noexcept

@@ -10,13 +10,14 @@
 #include <string>
 #include <string_view>
 
+#include "weft/autograd/export.hpp"
 #include "train/files/internal/file_descriptor.hpp"
 
 namespace weft {
 
 // A regular file open for reading, even if its path names another file by now, or a file in memory.
 // Several threads may read it at once.
-class RandomAccessFile {
+class WEFT_API RandomAccessFile {
  public:
   // Throws FileError unless `path` is a regular file that can be read.
   explicit RandomAccessFile(const std::filesystem::path& path);
@@ -45,7 +46,7 @@ std::string known_content(const RandomAccessFile& file);
 
 // Returns the contents of a file, or nothing if it does not exist. Throws FileError if it is not a
 // regular file (for example a pipe), is larger than `max_bytes`, or cannot be read.
-std::optional<std::string> file_contents(
+WEFT_API std::optional<std::string> file_contents(
     const std::filesystem::path& path,
     std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max());
 

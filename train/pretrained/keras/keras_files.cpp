@@ -334,7 +334,7 @@ KerasModel<T> load_keras(const fs::path& architecture, const fs::path& weights) 
 
 template <class T>
 void save_keras(const fs::path& path, const KerasModel<T>& model) {
-  KerasModelState<T>& state = *model.state_;
+  KerasModelState<T>& state = KerasModelState<T>::of(model);
   const KerasStorage& storage = state.storage;
   const std::string name = path.filename().string();
   const bool is_weights = name.ends_with(".weights.h5");

@@ -1,7 +1,6 @@
 // KerasModel: a model of Keras, opened from the file in which Keras saved it.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -74,8 +73,7 @@ class WEFT_API KerasModel final : public Module<T> {
   void members(Members<T>& members) const override;
 
  private:
-  template <class U>
-  friend void save_keras(const std::filesystem::path& path, const KerasModel<U>& model);
+  friend struct KerasModelState<T>;
 
   std::unique_ptr<KerasModelState<T>> state_;
 };

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "weft/train/pretrained/keras/keras_model.hpp"
 #include "train/pretrained/keras/internal/keras_layer.hpp"
 #include "train/pretrained/keras/internal/zip_archive.hpp"
 #include "train/weights/internal/keras_names.hpp"
@@ -24,6 +25,8 @@ template <class T>
 struct KerasModelState {
   KerasLayer<T> root;
   KerasStorage storage;
+
+  static KerasModelState& of(const KerasModel<T>& model) { return *model.state_; }
 };
 
 }  // namespace weft
