@@ -138,5 +138,22 @@ TEST_CASE("Keras: SpatialDropout1D drops whole channels") {
   CHECK(values == std::set<float>{0, 2});
 }
 
+// The output of a model of these layers for sequences.
+Tensor<float> output_of_layers(const json& layers, const Tensor<float>& x,
+                               const std::vector<std::pair<std::string, Weights>>& weights = {}) {
+  const TemporaryFolder folder;
+  return output_of(load_keras(write_model(folder / "m.h5", sequential(layers), weights)), x);
+}
+
+TEST_CASE("Keras: a mean over the last axis leaves out what the mask hides there") {
+  const json mean = layer("GlobalAveragePooling1D", "mean", {{"data_format", "channels_first"}});
+  const json masking = layer("Masking", "masking", json::object());
+  // The mask hides the second element of each row.
+  CHECK(same(output_of_layers({series(2), masking, mean}, Tensor<float>({1, 2, 2}, {1, 3, 0, 0})),
+             Tensor<float>({1, 2}, {1, 0})));
+  CHECK_THROWS_AS(output_of_layers({series(3), masking, mean}, Tensor<float>({1, 2, 3})),
+                  ShapeError);
+}
+
 }  // namespace
 }  // namespace weft

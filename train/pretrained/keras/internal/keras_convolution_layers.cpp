@@ -162,9 +162,9 @@ void read_global_pooling(KerasLayer<T>& layer, KerasConfig& config) {
     const Var<T>& x = call.x();
     if (x.rank() != 3) fail<ShapeError>("input", "shape [batch, time, channels]", x.shape());
     if (is_max) return without_mask(max(x, {axis}, keepdims));
-    if (!call.mask() || axis == 2) return without_mask(mean(x, {axis}, keepdims));
-    const Var<T> counted = call.tape.constant(numbers_of<T>(*call.mask(), 3));
-    return without_mask(sum(x * counted, {1}, keepdims) / sum(counted, {1}, keepdims));
+    if (!call.mask()) return without_mask(mean(x, {axis}, keepdims));
+    const Var<T> counted = unsqueeze(call.tape.constant(numbers_of<T>(*call.mask(), 0)), 3 - axis);
+    return without_mask(sum(x * counted, {axis}, keepdims) / sum(counted, {axis}, keepdims));
   };
 }
 
