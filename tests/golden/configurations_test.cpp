@@ -36,6 +36,12 @@ struct Variant {
         config[entry] = value;
     std::ofstream(path) << config;
   }
+  void set_null(const std::string& entry) const {
+    const fs::path path = folder / "config.json";
+    json config = json::parse(std::ifstream(path));
+    config[entry] = nullptr;
+    std::ofstream(path) << config;
+  }
 };
 
 Tensor<double> values_of(const std::string& name, const fs::path& folder, const Tokens& tokens) {
@@ -97,9 +103,7 @@ TEST_CASE("configurations: windows and ends", "[golden]") {
   CHECK(read_with("bloom", {{"eos_token_id", nullptr}}).eos_token_ids == TokenIds{2});
   CHECK(read_with("qwen2", {{"eos_token_id", nullptr}}).eos_token_ids.empty());
   const Variant null("llama", json::object());
-  json config = json::parse(std::ifstream(null.folder / "config.json"));
-  config["eos_token_id"] = nullptr;
-  std::ofstream(null.folder / "config.json") << config;
+  null.set_null("eos_token_id");
   CHECK(load_gpt(null.folder.path()).eos_token_ids.empty());
 }
 
@@ -201,10 +205,54 @@ TEST_CASE("configurations: what is not supported is refused by name", "[golden]"
 
 TEST_CASE("configurations: null is refused where transformers refuses it", "[golden]") {
   const Variant variant("gpt_neox", json::object());
-  json config = json::parse(std::ifstream(variant.folder / "config.json"));
-  config["use_parallel_residual"] = nullptr;
-  std::ofstream(variant.folder / "config.json") << config;
+  variant.set_null("use_parallel_residual");
   CHECK(message_of<FileError>([&] {
           load_gpt(variant.folder.path());
         }).ends_with("use_parallel_residual: expected a value, got null"));
+}
+
+TEST_CASE("configurations: entries that a file does not state have the values of transformers",
+          "[golden]") {
+  const auto gpt = [](const std::string& name, const json& changes) {
+    return read_with(name, changes).model.options;
+  };
+  CHECK(gpt("gpt_neox", {{"use_parallel_residual", nullptr}}).parallel_residual);
+  CHECK(gpt("gpt2", {{"n_ctx", 5}}) == gpt("gpt2", json::object()));
+  CHECK(gpt("qwen2", {{"use_sliding_window", true},
+                      {"sliding_window", 5},
+                      {"max_window_layers", nullptr},
+                      {"layer_types", nullptr}})
+            .window == std::nullopt);  // the first 28 layers have none
+  CHECK(error_with("qwen2", {{"num_key_value_heads", nullptr}}) ==
+        "MultiHeadAttention: num_kv_heads: expected a positive divisor of num_heads 4, got 32");
+  const Variant mistral("mistral", json::object());
+  mistral.set_null("sliding_window");
+  CHECK(load_gpt(mistral.folder.path()).model.options.window == std::nullopt);
+
+  const Variant t5(
+      "t5", {{"relative_attention_max_distance", nullptr}, {"scale_decoder_outputs", nullptr}});
+  t5.set_null("tie_word_embeddings");
+  const EncoderDecoderOptions options = load_encoder_decoder(t5.folder.path()).model.options;
+  CHECK(options.transformer.position_bias->max_distance == 128);
+  CHECK(options.scales_output);
+}
+
+TEST_CASE("configurations: a BERT in weft's format has its pooler and two segments", "[golden]") {
+  const Variant variant("bert", {{"type_vocab_size", nullptr}});
+  const Bert<float> bert = load_bert(variant.folder.path()).model;
+  REQUIRE(bert.options.pooler);
+  CHECK(bert.options.num_segments == 2);
+  save_weights(variant.folder / "model.h5", bert);
+  fs::remove(variant.folder / "model.safetensors");
+  CHECK(load_bert(variant.folder.path()).model.options == bert.options);
+}
+
+TEST_CASE("configurations: a tokenizer with more tokens than the model is refused", "[golden]") {
+  const Variant variant("gpt2", json::object());
+  json tokens = json::array();
+  for (int id = 0; id < 60; ++id) tokens.push_back({str_cat("t", id), -1.0});
+  const json file = {{"model", {{"type", "Unigram"}, {"vocab", tokens}}}};
+  std::ofstream(variant.folder / "tokenizer.json") << file;
+  CHECK(contains(message_of<FileError>([&] { load_gpt(variant.folder.path()); }),
+                 "vocab_size of at least the 60 tokens of the tokenizer"));
 }

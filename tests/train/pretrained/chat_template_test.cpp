@@ -115,6 +115,32 @@ TEST_CASE("chat template: what jinja2 gives otherwise than other interpreters", 
   }
 }
 
+TEST_CASE("chat template: filters, strings and keys are as in jinja2 and Python", "[train]") {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"({{ 'a\n\nb\r\nc'|indent(2) }})", "a\n\n  b\n  c"},
+      {R"({{ 'a\x1cb\x85c'|indent(1) }})", "a\n b\n c"},
+      {"{{ 'a-b (c {d [e <f g'|title }}", "A-B (C {D [E <F G"},
+      // Cases do not matter for the order, and remain.
+      {"{{ ['b', 'A']|min }}{{ ['a', 'B', 'b', 'A']|sort }}", "A['a', 'A', 'B', 'b']"},
+      {"{{ ['a', 'A', 'b']|unique|list }}{{ {'B': 1, 'a': 2}|dictsort }}",
+       "['a', 'b'][('a', 2), ('B', 1)]"},
+      {"{{ [{'a': {'b': {'c': 1}}}]|map(attribute='a.b.c')|list }}", "[1]"},
+      {"{{ {'a': [1, 2]}|tojson(separators=(',', ':')) }}", R"({"a":[1,2]})"},
+      {"{{ [[1, 2], [3]]|tojson(indent=1) }}", "[\n [\n  1,\n  2\n ],\n [\n  3\n ]\n]"},
+      {R"({{ '\x7f'|tojson }}{{ '\x7f'|tojson(true) }})", "\"\x7f\"\"\\u007f\""},
+      {"{{ 'aaa'|replace('a', 'b', 2) }}{{ 'ab'.replace('', '-') }}", "bba-a-b-"},
+      {R"({{ ['c\'"', '\u00a0', '\u2028'] }})", R"(['c\'"', '\xa0', '\u2028'])"},
+      {R"({{ '\x1ca\x1f'.strip() }})", "a"},
+      {"{{ 'true' if ''|safe else 'false' }}", "false"},
+      {"{{ {1: 'a'}[1.0] }}{{ {1.0: 'b'}[1] }}", "ab"},
+      {"{{ {('a', 'b'): 1, ('asb',): 2}|length }}", "2"},
+  };
+  for (const auto& [text, expected] : cases) {
+    CAPTURE(text);
+    CHECK(rendered(text) == expected);
+  }
+}
+
 TEST_CASE("chat template: refuses what jinja2 refuses, and what is not supported", "[train]") {
   for (const char* text : {"{{ 'a' in none }}",
                            "{{ 5|length }}",
@@ -190,8 +216,10 @@ TEST_CASE("chat template: refuses what jinja2 refuses, and what is not supported
                            "{% endif %}",
                            "{% if a %}",
                            "{% for a, b in [1] %}{% endfor %}",
+                           "{% set a, b = [1, 2, 3] %}",
                            "{% for a in 1 %}{% endfor %}",
                            "{% set a.b = 1 %}",
+                           "{% set n = namespace() %}{% set n._a = 1 %}",
                            "{% for i in [1] %}{{ loop.nope }}{% endfor %}",
                            "{{ '\\N{DASH}' }}",
                            "{{ '\\x4' }}",
@@ -214,6 +242,14 @@ TEST_CASE("chat template: refuses what jinja2 refuses, and what is not supported
     CAPTURE(text);
     CHECK_THROWS_AS(rendered(text), ValueError);
   }
+  // A macro is called in another loop than the one that defines it.
+  CHECK_THROWS_AS(
+      rendered("{% set n = namespace() %}{% for i in [1] %}{% macro f() %}{% endmacro %}"
+               "{% set n.f = f %}{% endfor %}{% for i in [2] %}{{ n.f() }}{% endfor %}"),
+      ValueError);
+  jinja::Budget budget;
+  CHECK_THROWS_AS(jinja::Template("{{ n }}").render({{"n", ~std::uint64_t{0}}}, {}, budget),
+                  ValueError);
 }
 
 TEST_CASE("chat template: costs are bounded by what a template touches", "[train]") {

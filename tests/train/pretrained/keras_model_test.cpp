@@ -153,6 +153,40 @@ TEST_CASE("a model of texts takes token ids, and its archive has the vocabulary"
   CHECK(same(output_of(model, Tensor<float>({1, 2}, {2, 1})), Tensor<float>({1, 2, 1}, {7, 5})));
 }
 
+// Writes a .keras archive with the weights of a dense layer in this group.
+fs::path write_archive(const fs::path& path, const json& config, const std::string& group) {
+  Hdf5Writer writer(path);
+  writer.tensor(group + "/vars/0", kernel);
+  writer.tensor(group + "/vars/1", bias);
+  write_zip(path, {{"metadata.json", R"({"keras_version": "3.9.0"})"},
+                   {"config.json", config.dump()},
+                   {"model.weights.h5", writer.bytes()}});
+  return path;
+}
+
+TEST_CASE("archives with an older group of layers, frozen models and losses of logits") {
+  const TemporaryFolder folder;
+  json config = sequential({input("in", 2), dense("dense", 1)});
+  const KerasModel model = load_keras(
+      write_archive(folder / "old.keras", config, "_layer_checkpoint_dependencies/dense"));
+  CHECK(same(output_of(model, x), y));
+
+  config["compile_config"]["loss"] = {
+      {"class_name", "BinaryCrossentropy"},
+      {"config", {{"name", "binary_crossentropy"}, {"from_logits", false}}}};
+  const fs::path path = folder / "m.keras";
+  CHECK(load_keras(write_archive(path, config, "layers/dense")).training_loss() ==
+        "binary_crossentropy");
+  config["compile_config"]["loss"]["config"]["from_logits"] = true;
+  CHECK(load_keras(write_archive(path, config, "layers/dense")).training_loss().empty());
+
+  json frozen = sequential({input("in", 2), dense("dense", 1)});
+  frozen["config"]["trainable"] = false;
+  const KerasModel outer = load_keras(
+      write_archive(path, sequential({input("in", 2), frozen}), "layers/sequential/layers/dense"));
+  for (const auto& [name, parameter] : named_parameters(outer)) CHECK(!parameter->requires_grad());
+}
+
 TEST_CASE("a frozen layer stays frozen, and regularizers add a penalty") {
   const TemporaryFolder folder;
   const json regularizer = {{"class_name", "L2"}, {"config", {{"l2", 0.5}}}};
@@ -390,6 +424,11 @@ TEST_CASE("a KerasModel names the layer that refuses its input") {
   CHECK(message_of<ShapeError>([&] {
           model.run({a, a});
         }) == "Sequential 'model': inputs: expected 1 tensors, got 2");
+  json two = functional({{input("in", 2), {}}, {dense("dense", 1), {"in"}}}, "dense");
+  two["config"]["output_layers"].push_back({"in", 0, 0});
+  const KerasModel with_two = load_keras(write_model(folder / "two.h5", two, dense_weights));
+  CHECK(message_of<ShapeError>([&] { with_two(a); }) ==
+        "KerasModel: expected a model with one output (otherwise call run), got 2 outputs");
 }
 
 }  // namespace

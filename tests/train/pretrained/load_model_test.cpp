@@ -154,7 +154,22 @@ TEST_CASE("load model: tokens of each kind", "[train]") {
   CHECK(load_tokenizer(folder / "model.h5", "letters").empty());
   CHECK(message_of<ValueError>([] { (void)Tokenizer().encode("a"); }) ==
         "tokenizer: expected tokens, got a model without tokens");
-  CHECK_THROWS_AS(Tokenizer(Vocabulary::of_characters("a")).encode("b"), ValueError);
+  CHECK(message_of<ValueError>([] {
+          (void)Tokenizer(Vocabulary::of_characters("a")).encode("b");
+        }) == "text: expected characters that the model knows (1 of them), got 'b'");
+  CHECK(message_of<ValueError>([] { (void)Tokenizer::from_text({.kind = "words"}); }) ==
+        "tokenizer: kind: expected characters, byte_pairs, tokenizer.json or none, got 'words'");
+  write_bytes(folder / "merges.txt", "");
+  CHECK(
+      contains(message_of<FileError>([&] { (void)Tokenizer::load(folder.path()); }), "vocab.json"));
+  // A model may have more ids than its tokenizer.
+  CHECK(Tokenizer(pretrained).decode(TokenIds{3, 4, 2, 5}) == "the");
+  CHECK(Tokenizer(pretrained).token(4).empty());
+  const auto with_ends = PretrainedTokenizer::from_text(
+      R"({"model":{"type":"WordLevel","unk_token":"?","vocab":{"?":0,"a":1}},
+          "post_processor":{"type":"BertProcessing","cls":["?",0],"sep":["a",1]}})");
+  CHECK(Tokenizer(with_ends).encode_with_ends("a") == TokenIds{0, 1, 1});
+  CHECK(Tokenizer(with_ends).encode("a") == TokenIds{1});
 }
 
 TEST_CASE("load model: a trainer's checkpoint has the tokens, and the average", "[train]") {

@@ -1,3 +1,5 @@
+#include <nlohmann/json.hpp>
+
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/random.hpp>
 #include <weft/layers/linear.hpp>
@@ -27,10 +29,11 @@ struct TwoLayers final : Module<float> {
 };
 
 // A model with adapters of these ranks, whose products are not 0.
-TwoLayers adapted(Index first_rank, Index second_rank, double alpha = 2.0) {
+TwoLayers adapted(Index first_rank, Index second_rank, double alpha = 2.0,
+                  double first_alpha = 2.0) {
   TwoLayers model(1);
   Random random(2);
-  add_lora(model, {.rank = first_rank, .alpha = 2.0}, below("first"), random);
+  add_lora(model, {.rank = first_rank, .alpha = first_alpha}, below("first"), random);
   add_lora(model, {.rank = second_rank, .alpha = alpha}, below("second"), random);
   for (const auto& [name, parameter] : named_parameters(model))
     if (name.find("lora_B") != name.npos)
@@ -122,4 +125,73 @@ TEST_CASE("adapters: a target layer that has none in one block only is named", "
   config.insert(config.find('{') + 1, R"("layers_pattern": "blocks", "layers_to_transform": [0],)");
   write_bytes(path, config);
   CHECK(load_lora(folder.path(), loaded) == 1);
+}
+
+namespace {
+
+// Changes adapter_config.json; null removes an entry.
+void change_config(const std::filesystem::path& folder, const nlohmann::json& changes) {
+  const std::filesystem::path path = folder / "adapter_config.json";
+  auto config = nlohmann::json::parse(bytes_of(path));
+  for (const auto& [name, value] : changes.items())
+    if (value.is_null())
+      config.erase(name);
+    else
+      config[name] = value;
+  write_bytes(path, config.dump());
+}
+
+struct Outer final : Module<float> {
+  void members(Members<float>& members) const override {
+    members.type("Outer");
+    members("block", layers);
+    members("embed_out", out);
+  }
+  TwoLayers layers{1}, out_layers{2};
+  Linear<float>& out = out_layers.first;
+};
+
+}  // namespace
+
+TEST_CASE("adapters: a rank and an alpha that a file does not state are 8", "[train]") {
+  const TemporaryFolder folder;
+  const TwoLayers saved = adapted(8, 8, 8.0, 8.0);
+  save_lora(folder.path(), saved);
+  change_config(folder.path(), {{"r", nullptr}, {"lora_alpha", nullptr}});
+  TwoLayers loaded(1);
+  CHECK(load_lora(folder.path(), loaded) == 2);
+  CHECK(outputs(loaded) == outputs(saved));
+}
+
+TEST_CASE("adapters: targets and patterns are compared as PEFT compares them", "[train]") {
+  const TemporaryFolder folder;
+  save_lora(folder.path(), adapted(2, 2));
+  TwoLayers model(1);
+  change_config(folder.path(), {{"target_modules", {"irst", "second"}}});
+  CHECK(message_of<FileError>([&] {
+          load_lora(folder.path(), model);
+        }).ends_with("expected all layers with adapter weights, got a list without first"));
+
+  Outer outer;
+  Random random(2);
+  add_lora(outer, {.rank = 1, .alpha = 3.0}, below("block"), random);
+  save_lora(folder.path(), outer);
+  // The pattern concerns both layers.
+  change_config(folder.path(), {{"lora_alpha", 2}, {"alpha_pattern", {{"first|second", 3}}}});
+  Outer loaded;
+  CHECK(load_lora(folder.path(), loaded) == 2);
+  for (const auto& [name, linear] : named_linear_layers(loaded))
+    if (const auto* lora = dynamic_cast<const Lora<float>*>(linear->map.get()))
+      CHECK(lora->options().alpha == 3.0);
+
+  // All linear layers, except output layers.
+  Outer with_output;
+  add_lora(
+      with_output, {.rank = 1}, [](const std::string&) { return true; }, random);
+  save_lora(folder.path(), with_output);
+  change_config(folder.path(), {{"target_modules", "all-linear"}});
+  Outer refused;
+  CHECK(message_of<FileError>([&] {
+          load_lora(folder.path(), refused);
+        }).ends_with("expected all layers with adapter weights, got a list without embed_out"));
 }

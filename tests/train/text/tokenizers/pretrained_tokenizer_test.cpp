@@ -313,6 +313,10 @@ TEST_CASE("pretrained tokenizer: of divisions with equal scores, the library's c
   CHECK(encoded(file, "aab") == TokenIds{1, 4});
   // Unknown characters beside each other are one token, also beside "?" itself.
   CHECK(encoded(file, "aç?éa") == TokenIds{1, 0, 1});
+  // An unknown character costs 10 more than the least probable token.
+  json probable = file;
+  probable["model"]["vocab"] = json::parse(R"([["?", 0], ["a", 2], ["ab", -8]])");
+  CHECK(encoded(probable, "ab") == TokenIds{2});
   file["model"]["unk_id"] = nullptr;
   CHECK(message_of<ValueError>([&] { (void)encoded(file, "ç"); }) ==
         "unk_id: expected an id, because the text contains unknown characters, got none");
@@ -387,4 +391,53 @@ TEST_CASE("pretrained tokenizer: rejects texts that are not UTF-8 and unknown id
   CHECK(message_of<ValueError>([&] { (void)tokenizer.token(700); }) ==
         "token id: expected a value from 0 to 699, got 700");
   CHECK_THROWS_AS(tokenizer.decode(TokenIds{0, -1}), ValueError);
+}
+
+TEST_CASE("pretrained tokenizer: options that are null or left out", "[train]") {
+  json file = small_file();
+  // Accents are stripped if letters become lower case.
+  file["normalizer"] = {{"type", "BertNormalizer"},
+                        {"clean_text", false},
+                        {"handle_chinese_chars", false},
+                        {"strip_accents", nullptr},
+                        {"lowercase", false}};
+  CHECK(encoded(file, "á") == TokenIds{0});
+  file["normalizer"]["lowercase"] = true;
+  CHECK(encoded(file, "Á") == TokenIds{1});
+  file["normalizer"] = nullptr;
+  file["pre_tokenizer"] = {{"type", "FixedLength"}};
+  CHECK(encoded(file, "ababab") == TokenIds{3, 3, 1, 2});
+}
+
+TEST_CASE("pretrained tokenizer: what comes before the first character", "[train]") {
+  json file = small_file();
+  file["added_tokens"] = json::array();
+  const json replace = {{"type", "Replace"}, {"pattern", {{"String", "x"}}}, {"content", ""}};
+  file["normalizer"] = {{"type", "Sequence"},
+                        {"normalizers", {replace, {{"type", "Prepend"}, {"prepend", "a"}}}}};
+  CHECK(encoded(file, "x") == TokenIds());
+  CHECK(encoded(file, "xb") == TokenIds{3});
+  file["model"]["vocab"] = {{"?", 0}, {"▁", 1}, {"a", 2}, {"b", 3}};
+  file["model"]["merges"] = json::array();
+  const json metaspace = {{"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", "first"}};
+  // A text without its first character has no first word.
+  file["normalizer"] = replace;
+  file["pre_tokenizer"] = metaspace;
+  CHECK(encoded(file, "a") == TokenIds{1, 2});
+  CHECK(encoded(file, "xa") == TokenIds{2});
+  file["pre_tokenizer"] = {{"type", "Sequence"},
+                           {"pretokenizers", {{{"type", "WhitespaceSplit"}}, metaspace}}};
+  CHECK(encoded(file, "a b") == TokenIds{1, 2, 3});
+}
+
+TEST_CASE("pretrained tokenizer: two steps write bytes as letters twice", "[train]") {
+  json file = json::parse(golden("gpt2")["tokenizer"].get<std::string>());
+  const json step = {{"type", "ByteLevel"},
+                     {"add_prefix_space", false},
+                     {"trim_offsets", true},
+                     {"use_regex", false}};
+  file["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {step, step}}};
+  CHECK(encoded(file, " a") == TokenIds{132, 258, 68});
+  file["pre_tokenizer"] = step;
+  CHECK(encoded(file, " a") == TokenIds{224, 68});
 }
