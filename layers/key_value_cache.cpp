@@ -17,6 +17,13 @@ namespace {
 // Rounds up to a multiple of 16, the largest number of elements of a SIMD vector.
 constexpr Index round_up(Index size) { return (std::min(size, Index{1} << 60) + 15) / 16 * 16; }
 
+void check_time(Index time, Index stored) {
+  if (time < 0 || time > stored)
+    fail<ValueError>("KeyValueCache: time",
+                     str_cat("a value from 0 to ", stored, ", the number of stored positions"),
+                     time);
+}
+
 }  // namespace
 
 template <class T>
@@ -222,10 +229,6 @@ void KeyValueCache<T>::store(Index layer, const Var<T>& keys, const Var<T>& valu
 
 template <class T>
 void KeyValueCache<T>::advance(Sequence& sequence, Index time) const {
-  if (time < 0 || time > sequence.stored)
-    fail<ValueError>(
-        "KeyValueCache: time",
-        str_cat("a value from 0 to ", sequence.stored, ", the number of stored positions"), time);
   clear_values(sequence, sequence.length + time, sequence.length + sequence.stored);
   sequence.length += time;
   sequence.stored = 0;
@@ -233,6 +236,7 @@ void KeyValueCache<T>::advance(Sequence& sequence, Index time) const {
 
 template <class T>
 void KeyValueCache<T>::advance(Index time) {
+  for (const Sequence& sequence : sequences_) check_time(time, sequence.stored);
   for (Sequence& sequence : sequences_) advance(sequence, time);
 }
 
@@ -241,6 +245,7 @@ void KeyValueCache<T>::advance(std::span<const Index> times) {
   if (std::ssize(times) != num_sequences())
     fail<ValueError>("KeyValueCache: times",
                      str_cat(num_sequences(), " elements, one for each sequence"), times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) check_time(times[i], sequences_[i].stored);
   for (std::size_t i = 0; i < times.size(); ++i) advance(sequences_[i], times[i]);
 }
 

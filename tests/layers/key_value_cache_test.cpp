@@ -257,6 +257,25 @@ TEST_CASE("cache: a step that fails changes nothing", "[layers]") {
                  part(model(tape, text).value(), 5, 12)) < 1e-12);
 }
 
+TEST_CASE("cache: if one sequence cannot be advanced, none is", "[layers]") {
+  KeyValueCache<float> cache({.head_size = 2}, 2);
+  const Var<float> x(Tensor<float>({2, 3, 2}));
+  cache.store(0, x, x);
+  CHECK_THROWS_AS(cache.advance(std::vector<Index>{1, 4}), ValueError);
+  CHECK(cache.largest_length() == 0);
+  cache.append(KeyValueCache<float>({.head_size = 2}, 1));  // nothing is stored
+  CHECK_THROWS_AS(cache.advance(2), ValueError);
+  CHECK(cache.largest_length() == 0);
+  cache.advance(std::vector<Index>{1, 3, 0});
+  CHECK(cache.length(0) == 1);
+  CHECK(cache.length(1) == 3);
+  // What is stored beyond a truncated sequence is forgotten, too.
+  const Var<float> further(Tensor<float>({3, 1, 2}));
+  cache.store(0, further, further);
+  cache.truncate(0, 1);
+  CHECK_THROWS_AS(cache.advance(1), ValueError);
+}
+
 TEST_CASE("cache: what does not fit is refused", "[layers]") {
   Random random(9);
   const Gpt<float> model(gpt_options(), random);
@@ -297,6 +316,10 @@ TEST_CASE("cache: what does not fit is refused", "[layers]") {
   CHECK(message_of<ValueError>([&] { model.extend(tape, tokens, fewer_heads); }) ==
         "MultiHeadAttention: cache: expected 4 heads of size 6, got 2 heads of size 12");
   CHECK_THROWS_AS(cache.append(fewer_heads), ValueError);
+  const KeyValueCache<float> larger_heads({.num_layers = 3, .num_heads = 4, .head_size = 7}, 2);
+  CHECK_THROWS_AS(cache.append(larger_heads), ValueError);
+  const auto zeros = [&](Index time) { return tape.constant(Tensor<float>({2, time, 24})); };
+  CHECK_THROWS_AS(cache.store(0, zeros(1), zeros(2)), ShapeError);
   CHECK_THROWS_AS(cache.replace(0, fewer_heads, 0), ValueError);
   CHECK_THROWS_AS(cache.replace(2, cache, 0), ValueError);
   CHECK_THROWS_AS(cache.reorder(std::vector<Index>{0, 2}), ValueError);

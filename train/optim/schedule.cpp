@@ -144,7 +144,8 @@ Schedule one_cycle_schedule(const OneCycleOptions& options) {
             const auto between = [](double from, double to, double done) {
               return to + (from - to) * (1.0 + std::cos(std::numbers::pi * done)) / 2.0;
             };
-            if (at <= top && top > 0.0) return between(start, options.peak, at / top);
+            // A top above 0 by less than that is 0, rounded.
+            if (at <= top && top > 1e-9) return between(start, options.peak, at / top);
             const double left = total - 1.0 - top;
             return between(options.peak, end, left > 0.0 ? (at - top) / left : 1.0);
           }};

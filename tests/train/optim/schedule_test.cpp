@@ -118,6 +118,7 @@ TEST_CASE("schedules: by hand, and in sequence", "[train]") {
     CHECK(near(three(step), lr));
   const Schedule cycle = one_cycle_schedule({.peak = 1.0, .total_steps = 1});
   CHECK(std::isfinite(cycle(1)));
+  CHECK(near(one_cycle_schedule({.peak = 1.0, .total_steps = 10, .pct_start = 0.1})(1), 1.0));
   CHECK(std::isfinite(one_cycle_schedule({.total_steps = 10, .pct_start = 1.0})(99)));
 }
 
