@@ -1,11 +1,13 @@
 #include "autograd/internal/pool.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <new>
 #include <thread>
 #include <vector>
 
+#include <weft/autograd/tensor.hpp>
 #include "tests/catch.hpp"
 
 namespace weft {
@@ -77,6 +79,15 @@ TEST_CASE("pool: an allocation that fails throws and leaves the pool usable", "[
   CHECK_THROWS_AS(Buffer(SIZE_MAX / 2, owned.pool), std::bad_alloc);
   CHECK_THROWS_AS(Buffer(SIZE_MAX), std::bad_alloc);
   CHECK(Buffer(100, owned.pool).data() != nullptr);
+}
+
+TEST_CASE("pool: a block that is used again has no elements of the tensor before", "[autograd]") {
+  const OwnedPool owned;
+  for (const std::uint16_t number : {std::uint16_t{0x3F80}, std::uint16_t{0x4000}}) {  // 1 and 2
+    const auto x = Tensor<float>::of_bf16(
+        {2000}, [&](auto numbers) { std::ranges::fill(numbers, number); }, owned.pool);
+    CHECK(x(1999) == (number == 0x4000 ? 2.0F : 1.0F));
+  }
 }
 
 TEST_CASE("pool: threads may release blocks while it is abandoned", "[autograd]") {

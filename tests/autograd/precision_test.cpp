@@ -213,7 +213,13 @@ TEST_CASE("precision: large tensors are rounded to bf16 for backward", "[autogra
     const Shape square{96, 96};
     return linear(x[0], reshape(slice(x[1], 1, 0, 96), square), Activation::gelu) + x[2];
   };
-  for (const Operation<float>& operation : {attend, gelu}) {
+  // Rows of 1050 slopes are rounded in several parts.
+  const Operation<float> wide_gelu = [](const auto& x) {
+    const Var<float> input = slice(reshape(x[0], {1050, 64}), 0, 0, 64);
+    const Var<float> y = linear(input, reshape(x[1], {1050, 64}), Activation::gelu);
+    return reshape(y, {1, 700, 96}) + x[2];
+  };
+  for (const Operation<float>& operation : {attend, gelu, wide_gelu}) {
     Random random(9);
     const auto make = [&] { return random.normal_tensor<float>({1, 700, 96}); };
     const std::vector<Tensor<float>> inputs = {make(), make(), make()};
@@ -222,7 +228,7 @@ TEST_CASE("precision: large tensors are rounded to bf16 for backward", "[autogra
     Tape<float> full;
     const auto actual = results_of<float>(bf16.tape, operation, inputs, dy);
     const auto exact = results_of<float>(full, operation, inputs, dy);
-    for (std::size_t i = 0; i < actual.size(); ++i) CHECK(distance(actual[i], exact[i]) < 1e-2);
+    for (std::size_t i = 0; i < actual.size(); ++i) CHECK(distance(actual[i], exact[i]) < 2e-2);
   }
 }
 

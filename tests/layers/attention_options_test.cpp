@@ -114,6 +114,11 @@ TEST_CASE("attention in a window: equals a mask of allowed keys, also from a cac
         both(b, query, key) = own(b, query, key) && allowed(query, key);
   CHECK(distance(windowed(input, input, input, {.causal = true, .allowed = own}).value(),
                  whole(input, input, input, {.allowed = both}).value()) < 1e-13);
+  // Of two windows, the smaller one counts.
+  MultiHeadAttention<double> narrow = whole;
+  narrow.window = std::min<Index>(window, 2);
+  CHECK(distance(windowed(input, input, input, {.causal = true, .window = 2}).value(),
+                 attended(narrow, x)) == 0.0);
 }
 
 TEST_CASE("rotary embedding of a part of each head leaves the other channels", "[layers]") {
@@ -180,6 +185,12 @@ TEST_CASE("attention options: values outside their ranges throw", "[layers]") {
         }) ==
         "MultiHeadAttention: rotary: band: expected 0 < low < high, and original_len > 0, got "
         "low 4, high 4, original_len 8192");
+  CHECK(error([](auto& o) {
+          o.rotary = RotaryOptions{.size = 2,
+                                   .band = RotaryBand{.low = 1.0, .high = 4.0, .original_len = 0}};
+        }) ==
+        "MultiHeadAttention: rotary: band: expected 0 < low < high, and original_len > 0, "
+        "got low 1, high 4, original_len 0");
   CHECK(message_of<ValueError>([] {
           Random random(1);
           TransformerEncoderBlock<float> block(

@@ -161,6 +161,7 @@ TEST_CASE("batch norm: invalid options and inputs throw, and change nothing", "[
   CHECK(message_of<ShapeError>([&] {
           norm(input({4, 3, 2}), Tensor<bool>({4, 2}));
         }) == "BatchNorm: mask: expected [4, 3], got [4, 2]");
+  CHECK_THROWS_AS(norm(input({4, 3, 2}), Tensor<bool>::full({3, 4}, true)), ShapeError);
   CHECK(message_of<ShapeError>([&] {
           norm(input({1, 2}));
         }) == "BatchNorm: training: expected at least two vectors, got 1 in [1, 2]");

@@ -2,6 +2,7 @@
 
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/ops/arithmetic.hpp>
+#include <weft/autograd/ops/cross_entropy.hpp>
 #include <weft/layers/freeze.hpp>
 #include <weft/layers/lora.hpp>
 #include <weft/layers/models/gpt.hpp>
@@ -149,6 +150,9 @@ TEST_CASE("lora: the output layer of a tied model is adapted alone, after it is 
   lora.b.set_value(random.normal_tensor<double>(lora.b.shape()));
   const auto adapted = logits_of(model);
   CHECK(adapted != before);
+  Tape<double> tape;
+  CHECK(model.loss(tape, tokens, tokens).item() ==
+        Approx(cross_entropy(model(tape, tokens), tokens).item()));
   CHECK(merge_lora(model) == 1);
   for (std::size_t i = 0; const double logit : logits_of(model))
     CHECK(logit == Approx(adapted[i++]).margin(1e-12));

@@ -153,6 +153,13 @@ TEST_CASE("gradients: encoder-decoder model in T5's form", "[layers][gradients][
   check_gradients(model, {}, [&](Tape<double>& tape, const Vars&) {
     return model(tape, tokens, ValidLens{4, 2}, target);
   });
+  // Without positions, the embeddings of both texts are dropped.
+  transformer.dropout = 1.0;
+  const EncoderDecoder<double> dropped(options, random);
+  Tape<double> tape({.training = true});
+  const Var<double> memory = tape.constant(random.normal_tensor<double>({2, 4, 8}));
+  for (const double state : dropped.encode(tape, tokens, {}).value()) CHECK(state == 0.0);
+  for (const double state : dropped.decode(target, memory, {}).value()) CHECK(state == 0.0);
   options.target_vocabulary_size = 5;
   CHECK(message_of<ValueError>([&] { EncoderDecoder<float>(options, random); }) ==
         "EncoderDecoder: target_vocabulary_size: expected source_vocabulary_size, 7, with a "

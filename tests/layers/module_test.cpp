@@ -86,6 +86,28 @@ TEST_CASE("module: two parameters of one name throw", "[layers]") {
       "module: expected a unique name for each parameter, got two parameters named weight");
 }
 
+TEST_CASE("module: a buffer with the name of a parameter or of another buffer throws", "[layers]") {
+  struct Twice : Module<> {
+    void members(Members<>& members) const override {
+      members("weight", parameter);
+      members.buffer("table", first);
+      members.running_buffer(name, second);
+    }
+    Parameter<> parameter;
+    Tensor<> first, second;
+    std::string name;
+  } module;
+  for (const std::string name : {"weight", "table"}) {
+    module.name = name;
+    CHECK_THROWS_WITH(named_buffers(module),
+                      "module: expected a unique name for each parameter and buffer, got two "
+                      "members named " +
+                          name);
+  }
+  module.name = "mean";
+  CHECK(named_buffers(module).size() == 2);
+}
+
 TEST_CASE("module: zero_grad clears the gradient of every parameter", "[layers]") {
   Random random(1);
   Model model(random);

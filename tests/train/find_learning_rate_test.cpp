@@ -71,6 +71,10 @@ TEST_CASE("find_learning_rate: ends when the loss has diverged", "[train]") {
       {.first = 0.01, .last = 1e300, .steps = 50, .divergence = 1e308, .smoothing = 0.0});
   CHECK(whole.losses.size() < 50);
   CHECK(task.model.w.value()(0) == 3.0);
+  // Without two losses, there is nothing to suggest.
+  task.model.w.set_value(Tensor<double>({1}, {1e300}));
+  CHECK_THROWS_AS(find_learning_rate(task.model, optimizer, task.source, task.loss),
+                  NonFiniteError);
 }
 
 TEST_CASE("find_learning_rate: training afterwards is as without it", "[train]") {

@@ -103,3 +103,16 @@ TEST_CASE("resuming: values of different names do not compete for the best model
       contains(train_part(folder.path(), {.last = 8, .columns = {"error"}, .value = 8.0}).output,
                "was chosen"));
 }
+
+TEST_CASE("resuming: a plateau begins anew with values of another name", "[train]") {
+  const TemporaryFolder folder;
+  const auto lowers = [&](std::int64_t last, const std::string& column, double value) {
+    const PartResult part = train_part(
+        folder.path(),
+        {.last = last, .columns = {column}, .plateau = Plateau{.patience = 0}, .value = value});
+    return contains(part.output, "no improvement");
+  };
+  CHECK_FALSE(lowers(2, "loss_a", 0.5));
+  CHECK_FALSE(lowers(4, "error", 7.0));
+  CHECK(lowers(6, "error", 7.0));
+}

@@ -1,10 +1,13 @@
 // The last steps of a training: what counts in them, and what their validation reads.
 #include <csignal>
+#include <memory>
+#include <vector>
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/trainer.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
+#include "tests/train/temporary_folder.hpp"
 #include "tests/train/toy_training.hpp"
 
 using namespace weft;
@@ -82,6 +85,61 @@ TEST_CASE("trainer: a signal in the last step changes neither the end nor the ex
   CHECK(result.steps == 3);
   CHECK(result.end == StopReason::finished);
   CHECK(result.exit_status == 0);
+}
+
+TEST_CASE("trainer: an interrupted training has its last weights, not the best", "[train]") {
+  ToyTraining<float> toy;
+  const SignalHandler interrupt;
+  std::vector<std::vector<float>> validated;
+  Trainer trainer(toy.model, toy.optimizer, toy.batches,
+                  [&](Tape<float>& tape, const PairBatch& batch) {
+                    if (tape.training() && toy.optimizer.steps() == 1) std::raise(SIGINT);
+                    return toy.loss(tape, batch);
+                  },
+                  {.max_steps = 5, .parts = 1, .interrupt = &interrupt});
+  trainer.validate_with({.columns = {"loss"},
+                         .run =
+                             [&] {
+                               validated.push_back(toy.values());
+                               return std::vector{static_cast<double>(validated.size())};
+                             },
+                         .every_steps = 1,
+                         .restore_best_weights = true});
+  const TrainingResult result = trainer.run();
+  CHECK(result.end == StopReason::interrupted);
+  CHECK(result.best_step == 1);
+  REQUIRE(validated.size() == 2);
+  CHECK(toy.values() == validated[1]);
+}
+
+TEST_CASE("trainer: a run that resumes restores the best weights of its folder, not its own",
+          "[train]") {
+  const TemporaryFolder folder;
+  ToyTraining<float> first, second;
+  std::int64_t last = 2;
+  double value = 3.0;
+  const auto train = [&](ToyTraining<float>& toy) {
+    auto trainer = std::make_unique<Trainer<float, PairBatch>>(
+        toy.model, toy.optimizer, toy.batches, toy.loss_function(),
+        TrainerOptions{.epochs = 9,
+                       .should_stop = [&] { return toy.optimizer.steps() >= last; },
+                       .folder = folder.path(),
+                       .resume = true});
+    trainer->validate_with({.columns = {"loss"},
+                            .run = [&] { return std::vector{value++}; },
+                            .every_steps = 1,
+                            .restore_best_weights = true});
+    trainer->run();
+    return trainer;
+  };
+  const auto trainer = train(first);  // the values 3 and 4
+  last = 3;
+  value = 1.0;
+  train(second);  // the best of all
+  last = 4;
+  value = 2.0;
+  CHECK(trainer->run().best_step == 3);
+  CHECK(first.values() == second.values());
 }
 
 TEST_CASE("trainer: a validation after the last step counts only for the best model", "[train]") {

@@ -209,7 +209,7 @@ TEST_CASE("functions of one element: float is close to double from -12 to 12", "
 }
 
 TEST_CASE("functions of one element: infinities and NaN", "[autograd]") {
-  const Tensor<float> points({5}, {-infinity, infinity, nan, 0.0F, 200.0F});
+  const Tensor<float> points({6}, {-infinity, infinity, nan, 0.0F, 200.0F, -20.0F});
   const auto value = [&](const char* name) { return value_of(functions<float>.at(name), points); };
   // 0, or close to it: without AVX-512, Eigen's vectors stop at e^-88.4.
   CHECK(value("exp")(0) < 3e-39F);
@@ -226,6 +226,7 @@ TEST_CASE("functions of one element: infinities and NaN", "[autograd]") {
   CHECK(value("softplus")(0) < 3e-38F);
   CHECK(value("softplus")(1) == infinity);
   CHECK(value("softplus")(4) == 200.0F);
+  CHECK(value("softplus")(5) == Approx(std::exp(-20.0)).epsilon(1e-5));  // below 1's rounding error
   CHECK(value("leaky_relu")(0) == -infinity);
   CHECK(value("gelu")(4) == 200.0F);
   CHECK(value("gelu_tanh")(4) == 200.0F);

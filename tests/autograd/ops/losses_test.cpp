@@ -50,6 +50,10 @@ TEMPLATE_TEST_CASE("binary cross entropy: a weight for each class, computed by h
   const double half = std::log(2.0);
   for (Index i = 0; const double weight : {2.0, 3.0, 1.0, 2.0})
     CHECK(losses.value().data()[i++] == Approx(weight * half));
+  const auto of_all_classes = binary_cross_entropy_with_logits(
+      tape.constant(Tensor<TestType>({2, 2})), Tensor<TestType>({2, 2}, {1, 1, 0, 0.5}),
+      {.pos_weight = {3}, .reduction = Reduction::sum});
+  CHECK(of_all_classes.item() == Approx((3.0 + 3.0 + 1.0 + 2.0) * half));
 }
 
 TEMPLATE_TEST_CASE("binary cross entropy: gradients computed by hand", "[autograd]", float,
@@ -160,6 +164,7 @@ TEST_CASE("losses: options out of range throw", "[autograd]") {
   const auto x = tape.constant(Tensor<float>({2, 3})), t = tape.constant(Tensor<float>({2, 3}));
   CHECK_THROWS_WITH(huber_loss(x, t, {.delta = 0}),
                     "huber_loss: delta: expected a finite number > 0, got 0");
+  CHECK_THROWS_AS(huber_loss(x, t, {.delta = std::numeric_limits<double>::infinity()}), ValueError);
   CHECK_THROWS_AS(smooth_l1_loss(x, t, {.beta = -1}), ValueError);
   CHECK_THROWS_WITH(kl_div(x, tape.constant(Tensor<float>::full({2, 3}, -1.0F))),
                     "kl_div: target at [0, 0]: expected a probability, got -1");

@@ -182,10 +182,12 @@ TEST_CASE("rotary embedding: sequences that begin at different positions", "[aut
         rotated(row, 2, {.pairs = RotaryPairs::halves, .first_position = 2 + first});
     CHECK(std::equal(alone.begin(), alone.end(), y.begin() + i * 40));
   };
-  const Tensor<double> y = y_of({7, 0, 31}), equal = y_of({4, 4, 4});
+  const Tensor<double> y = y_of({7, 0, 31}), equal = y_of({4, 4, 4}),
+                       first_as_last = y_of({7, 0, 7});
   for (Index i = 0; i < 3; ++i) {
     expect_row(y, i, std::array{7, 0, 31}[static_cast<std::size_t>(i)]);
     expect_row(equal, i, 4);
+    expect_row(first_as_last, i, std::array{7, 0, 7}[static_cast<std::size_t>(i)]);
   }
   CHECK_THROWS_AS(y_of({1, 2}), ShapeError);
   CHECK_THROWS_AS(y_of({1, 2, -1}), ValueError);
@@ -201,7 +203,14 @@ std::vector<GradientCase> gradient_rows() {
        "of two heads, with interleaved pairs",
        {{2, 3, 8}},
        {{10, 70, 32}},
-       [](const auto& x) { return rotary_embedding(x[0], 2); }},
+       [](const auto& x) {
+         return rotary_embedding(x[0], 2, {.pairs = RotaryPairs::interleaved});
+       }},
+      {"rotary_embedding",
+       "of a part of each head",
+       {{2, 3, 8}},
+       {{10, 70, 32}},
+       [](const auto& x) { return rotary_embedding(x[0], 2, {.size = 2}); }},
       {"rotary_embedding",
        "of two heads, with paired halves, from a later position on",
        {{2, 3, 8}},

@@ -97,6 +97,12 @@ TEST_CASE("parameter groups: the first that selects a parameter counts", "[train
         "SGD, lr 2, momentum 0, weight decay 0 on 0 parameters in 0 tensors, none on 0 parameters "
         "in 0 tensors; lr × 0.5 and weight decay 0 on 3 parameters in 1 tensor; lr × 0 and weight "
         "decay 0 on 6 parameters in 1 tensor");
+  // Parameters of a group that decay, and those that do not, are counted separately.
+  const AdamW<double> adam(
+      model, {.weight_decay = 0.25, .groups = {{.parameters = every_name, .lr_factor = 0.5}}});
+  CHECK_THAT(adam.description(),
+             Catch::EndsWith("; lr × 0.5 and weight decay 0 on 3 parameters in 1 tensor; lr × 0.5 "
+                             "and weight decay 0.25 on 6 parameters in 1 tensor"));
 }
 
 TEST_CASE("parameter groups: AdamW's decay stays off biases unless the group has its own",

@@ -106,6 +106,17 @@ TEST_CASE("profile: operations without parameters belong to the layer around the
   CHECK(rows.at("blocks.1 add").calls == 2);
 }
 
+TEST_CASE("profile: without recording, an operation reads its parameters and writes its result",
+          "[report]") {
+  const TwoLayers model;
+  Profile profile(model);
+  Tape<float> tape({.recording = false, .observer = &profile});
+  reshape(model.first(tape.constant(Tensor<float>({5, 3}))), {20});
+  const auto rows = by_name(profile.operations());
+  CHECK(rows.at("first linear").bytes == 4 * (4 * 3 + 4 + 5 * 4));
+  CHECK(rows.at(" reshape").bytes == 0.0);  // no element moves
+}
+
 TEST_CASE("profile: results are those without it, and parts on threads are measured", "[report]") {
   const ThreadCountGuard threads(3);
   const auto gradients = [&](bool measured) {
@@ -267,6 +278,14 @@ TEST_CASE("profile: tables show operations, and layers of lists in one line", "[
   CHECK_THAT(profile.layer_table(), !Catch::Contains("blocks.1"));
 }
 
+TEST_CASE("profile: an operation that only reads and writes is limited by the memory", "[report]") {
+  const TwoLayers model;
+  Profile profile(model);
+  Tape<float> tape({.recording = false, .observer = &profile});
+  relu(tape.constant(Tensor<float>({1 << 22})));
+  CHECK_THAT(profile.operation_table(), !Catch::Contains(" 0.0 %"));
+}
+
 TEST_CASE("pass_table: the shapes, parameters, FLOPs and memory of each layer", "[report]") {
   const TwoLayers model;
   const std::string table = pass_table(model, [&](Tape<float>& tape) {
@@ -274,6 +293,14 @@ TEST_CASE("pass_table: the shapes, parameters, FLOPs and memory of each layer", 
   });
   CHECK_THAT(table, Catch::Contains("first   Linear") && Catch::Contains("[5000, 4]"));
   CHECK_THAT(table, Catch::Contains("[5000, 2]          10   0.08"));
+  // Both blocks together: 2 · (4 · (12 · 12 + 12) + 2 · (48 · 12) + 48 + 12 + 4 · 12).
+  Random random(1);
+  const Gpt<float> gpt(small_gpt, random);
+  CHECK_THAT(pass_table<float>(gpt,
+                               [&](Tape<float>& tape) {
+                                 gpt(tape, some_tokens({2, 8}));
+                               }),
+             Catch::Contains("   3768   "));
 }
 
 TEST_CASE("measure_limits: a product and a copy take time", "[report]") {

@@ -63,6 +63,11 @@ TEST_CASE("progress line: large and small numbers", "[train]") {
   other.seconds_left = 3600.0 + 6 * 60 + 41;
   CHECK(progress_text(other, 79) ==
         "epoch 3/12 2850/11400 loss 1.2e+4 lr 1.0e-10 norm 0.00 1.2k tok/s 1:06:41 left");
+  other.loss = 0.0;
+  other.labels_per_second = 999.7;
+  other.seconds_left = 3600.0;
+  CHECK(progress_text(other, 79) ==
+        "epoch 3/12 2850/11400 loss 0.00 lr 1.0e-10 norm 0.00 1.0k tok/s 1:00:00 left");
 }
 
 TEST_CASE("progress line: a time that is not known is not shown as a number", "[train]") {
@@ -82,6 +87,16 @@ TEST_CASE("progress line: few and plain lines without a terminal", "[train]") {
     line.message("saved");
   }
   CHECK(out.str() == progress_text(report, 80) + "\nsaved\n");
+}
+
+TEST_CASE("progress line: the last step is shown at once", "[train]") {
+  std::ostringstream out;
+  ProgressReport last = report;
+  last.step = last.total_steps;
+  ProgressLine line(&out);
+  line.show(report);
+  line.show(last);
+  CHECK(out.str() == progress_text(report, 80) + "\n" + progress_text(last, 80) + "\n");
 }
 
 TEST_CASE("progress line: no output without a stream", "[train]") {

@@ -197,6 +197,11 @@ TEST_CASE("report: TensorBoard's events have scalars, histograms and examples", 
     if (contains(entry.path().filename().string(), "tfevents")) events += bytes_of(entry.path());
   for (const char* tag : {"validation_loss", "gradients/weight", "weights/weight", "steps"})
     CHECK(contains(events, tag));
+  // A scalar follows its name, as field 2 of 4 bytes.
+  const float rate = 0.05F;
+  std::string scalar = "learning_rate\x15";
+  scalar.append(reinterpret_cast<const char*>(&rate), sizeof rate);
+  CHECK(contains(events, scalar));
   CHECK(contains(events, "a\tb\t\n    3\t1\t\n    0\t4\t"));
 }
 

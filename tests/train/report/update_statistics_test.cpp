@@ -2,6 +2,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/ops/arithmetic.hpp>
@@ -96,6 +97,32 @@ TEST_CASE("metrics: further columns follow, and keep the last value measured", "
   std::ostringstream text;
   text << std::ifstream(folder / "metrics.csv").rdbuf();
   CHECK(contains(text.str(), "_per_s,val_loss,further\n2,1,0,0,0,0,,0.5\n4,1,0,0,0,0,0.25,\n"));
+}
+
+TEST_CASE("trainer: the noise scale is in the unit of the losses' weights", "[train]") {
+  const auto noise_scales = [](double unit) {
+    const TemporaryFolder folder;
+    ToyTraining<float> toy;
+    const auto loss = [&](Tape<float>& tape, const PairBatch& batch) {
+      const Var<float> mean = toy.loss(tape, batch);
+      return WeightedLoss<float>(mean, unit * tape.label_counts().front());
+    };
+    Trainer(toy.model, toy.optimizer, toy.batches, loss,
+            {.epochs = 9, .parts = 2, .folder = folder.path(), .update_statistics = true})
+        .run();
+    std::vector<double> scales;
+    std::ifstream file(folder / "metrics.csv");
+    std::string line;
+    std::getline(file, line);
+    while (std::getline(file, line))
+      if (const std::size_t comma = line.rfind(','); comma + 1 < line.size())
+        scales.push_back(std::stod(line.substr(comma + 1)));
+    return scales;
+  };
+  const std::vector<double> once = noise_scales(1.0), twice = noise_scales(2.0);
+  REQUIRE(once.size() > 1);
+  REQUIRE(twice.size() == once.size());
+  for (std::size_t i = 0; i < once.size(); ++i) CHECK(twice[i] == Approx(2.0 * once[i]));
 }
 
 TEST_CASE("trainer: update_statistics adds columns that change nothing else", "[train]") {

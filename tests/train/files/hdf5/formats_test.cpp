@@ -394,6 +394,47 @@ TEST_CASE("hdf5 formats: attributes, few and many, and strings of both kinds", "
     }
 }
 
+TEST_CASE("hdf5 formats: orders of creation are skipped, and so are limits of attributes",
+          "[train]") {
+  for (const int count : {2, 40}) {
+    INFO(count << " links and attributes");
+    const Written written(true, [count](hid_t file) {
+      const Handle properties(H5Pcreate(H5P_GROUP_CREATE)), scalar(H5Screate(H5S_SCALAR));
+      H5Pset_link_creation_order(properties, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+      H5Pset_attr_creation_order(properties, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+      H5Pset_attr_phase_change(properties, 5, 3);
+      const Handle group(H5Gcreate2(file, "group", H5P_DEFAULT, properties, H5P_DEFAULT));
+      for (int i = 0; i < count; ++i) {
+        const std::string name = "number " + std::to_string(i);
+        write(group, name, {3}, H5P_DEFAULT);
+        const Handle number(
+            H5Acreate2(group, name.c_str(), H5T_STD_I16BE, scalar, H5P_DEFAULT, H5P_DEFAULT));
+        H5Awrite(number, H5T_NATIVE_INT, &i);
+      }
+    });
+    const Hdf5File file(written.path);
+    CHECK(std::ssize(file.datasets()) == count);
+    for (int i = 0; i < count; ++i) {
+      const std::string name = "number " + std::to_string(i);
+      check(file, "group/" + name, 3);
+      CHECK(file.attribute<std::int64_t>("group", name) == i);
+    }
+  }
+}
+
+TEST_CASE("hdf5 formats: an attribute with a named type is refused", "[train]") {
+  const Written written(true, [](hid_t file) {
+    const Handle type(H5Tcopy(H5T_IEEE_F32LE)), scalar(H5Screate(H5S_SCALAR));
+    H5Tcommit2(file, "number", type, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const Handle attribute(H5Acreate2(file, "x", type, scalar, H5P_DEFAULT, H5P_DEFAULT));
+    const float value = 2.5F;
+    H5Awrite(attribute, H5T_NATIVE_FLOAT, &value);
+  });
+  const Hdf5File file(written.path);
+  CHECK(contains(message_of<FileError>([&] { file.attribute<double>("/", "x"); }),
+                 "an attribute with a shared type"));
+}
+
 TEST_CASE("hdf5 formats: a file may follow other data", "[train]") {
   for (const hsize_t user_block : {512u, 1024u, 65536u}) {
     const Written written(

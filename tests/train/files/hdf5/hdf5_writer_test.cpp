@@ -7,6 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/temporary_folder.hpp"
+#include "train/files/hdf5/internal/library.hpp"
 
 namespace weft {
 namespace {
@@ -34,6 +35,20 @@ TEST_CASE("hdf5 writer: slashes around a path mean nothing", "[train]") {
     CHECK(file.datasets() == Names{"/a/b", "/c"});
     CHECK(file.tensor<float>(path)(1) == 3.0f);
   }
+}
+
+TEST_CASE("hdf5 writer: the program's settings of the HDF5 library stay", "[train]") {
+  unsigned before = 0, after = 0;
+  H5PLset_loading_state(H5PL_FILTER_PLUGIN);
+  H5PLget_loading_state(&before);
+  const TemporaryFolder folder;
+  Hdf5Writer writer(folder / "file.h5");
+  writer.tensor("x", Tensor<float>({2}));
+  writer.save();
+  H5PLget_loading_state(&after);
+  H5PLset_loading_state(H5PL_ALL_PLUGIN);
+  CHECK(after == before);
+  CHECK(before != 0);
 }
 
 TEST_CASE("hdf5 writer: a path that no file may have throws, and the rest is saved", "[train]") {
