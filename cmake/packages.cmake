@@ -33,6 +33,9 @@ foreach(dependency IN LISTS weft_dependencies)
                        line "${dependency}")
   string(APPEND copyright "${line}")
 endforeach()
+string(APPEND copyright "
+The Apache License, the GPL, the LGPL and the MPL are in /usr/share/common-licenses.
+")
 file(WRITE ${package_files}/copyright "${copyright}")
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   set(folder ${CMAKE_INSTALL_DATADIR}/doc/${package_${component}})

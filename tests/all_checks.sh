@@ -60,10 +60,12 @@ last_result() { # NAME COMMAND
 }
 
 # Prints a digest of the files that a check depends on: all files if the check reads them all,
-# otherwise the library, the programs, the check's own files, and the tests if it runs them.
+# otherwise the library, the programs, the check's own files, the tests if it runs them, and the files
+# of packages if it makes them.
 digest_of() { # NAME COMMAND
-  local -a files=(. ":!*.md" ":!.github" ":!.ci" ":!tests") own=("tests/$1" "tests/$1.*" "tests/${2%% *}"
-    tests/golden tests/sanitizers.sh tests/bare_systems.sh)
+  local -a files=(. ":!*.md" ":!.github" ":!.ci" ":!tests" ":!cmake/package*" ":!cmake/conan")
+  local -a own=("tests/$1" "tests/$1.*" "tests/${2%% *}" tests/golden tests/sanitizers.sh
+    tests/bare_systems.sh)
   case $1 in
     tests | docs* | lint) files=(. ":!tests/checks.txt") ;;
     coverage | portable | address | thread | random-calls | mutation | platforms)
@@ -72,6 +74,8 @@ digest_of() { # NAME COMMAND
     instructions) own+=(tests/benchmarks) ;;
     drift) own+=(tests/CMakeLists.txt) ;;
     oss-fuzz) own+=(tests/fuzz tests/CMakeLists.txt) ;;
+    packages | reproducible) own+=(cmake) ;;
+    conan) own+=(cmake/conan) ;;
   esac
   {
     git -C "$repository" ls-files --stage -- "${files[@]}"
