@@ -101,12 +101,16 @@ tests_of() { # PATTERN
 
 # Prints the test programs to run, each with its tests (none: all tests). The order is: the tests of
 # several processes if the mistake concerns them, the tests in the file of the same name, the tests in
-# the same folder, and all other tests. Tests of components that do not use the file are left out.
+# the same folder (or the nearest folder above that has tests), and all other tests. Tests of components
+# that do not use the file are left out.
 stages() { # FILE DESCRIPTION
   local name folder room=${1%%/*} same_name same_folder program
   name=$(basename "${1%.*}")
   folder=$(dirname "${1/\/internal\///}")
   same_name=$(tests_of "$folder/${name}_test.cpp")
+  while ! compgen -G "$repository/tests/$folder/*_test.cpp" >/dev/null && [[ $folder = */* ]]; do
+    folder=${folder%/*}
+  done
   same_folder=$(tests_of "$folder/*_test.cpp")
   [[ $2 != processes:* ]] || echo processes
   echo "${same_name:+$room $same_name}"

@@ -98,6 +98,7 @@ TEST_CASE("chat template: what jinja2 gives otherwise than other interpreters", 
       {"{% set x = 1 %}{% for i in [1, 2] %}{{ x }}{% set x = 2 %}{% endfor %}{{ x }}", "111"},
       {"{% set x = 1 %}{% for x in [2, 3] %}{{ x }}{% endfor %}{{ x }}", "231"},
       {"{% for i in [1, 2] %}{% break %}{% else %}none ended{% endfor %}", "none ended"},
+      {"{% for i in [1, 2] %}{% continue %}{% else %}none ended{% endfor %}", "none ended"},
       {"{% set ns = namespace(n=1) %}{% for i in [1, 2] if i != ns.n %}{{ i }}{% set ns.n = 2 %}"
        "{% endfor %}",
        "2"},
