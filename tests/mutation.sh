@@ -59,103 +59,98 @@ results=$work/results # one file per mistake, named by its number
 if [ ! -f "$work/files" ] || grep -qvxF -f "$work/files.new" "$work/files"; then
   rm -rf "$results"
 elif ! cmp -s "$work/files" "$work/files.new"; then
-  { grep -rlx "NOT CAUGHT" "$results" || true; } | xargs -r rm
+  { grep -rl 'NOT CAUGHT$' "$results" || true; } | xargs -r rm
 fi
 mkdir -p "$results"
 mv "$work/files.new" "$work/files"
 
-# Runs a test program, or only the named tests, up to the first failure, with the mistake of this
-# number. A mistake that makes a program hang counts as caught.
-declare -A seconds_allowed # time limit for each program; 600 if not set
-run_tests() { # PROGRAM NUMBER [TESTS]
-  local folder=$work/outputs/$2
-  local -a command=("$work/build/tests/weft_tests_$1")
-  [ "$1" != processes ] || command=(mpiexec -n 3 "${command[@]}")
-  mkdir -p "$folder"
-  WEFT_MISTAKE=$2 TMPDIR=$folder timeout "${seconds_allowed[$1]:-600}" "${command[@]}" \
-    ${3:+"$3"} --filenames-as-tags --abort </dev/null >"$folder/$1" 2>&1 # mpiexec would read the list
+# Runs the tests of a program that are named in a file, up to the first failure.
+run_tests() { # PROGRAM NAMES OUTPUT SECONDS VARIABLE=VALUE...
+  local -a command=("$work/build/tests/weft_tests_$1" --input-file "$2" --abort)
+  [ "$1" != processes ] || command=(mpiexec -n 3 "${command[@]:0:1}" --abort)
+  env "${@:5}" timeout "$4" "${command[@]}" </dev/null >"$3" 2>&1 # mpiexec would read the names
 }
 
-log "Running the tests without a mistake"
+# Runs a test without a mistake, and records which mistakes it reaches. The record reached/PROGRAM.TEST
+# consists of a line "MILLISECONDS PROGRAM NAME" and a line for the number of each mistake.
+record() { # PROGRAM TEST NAME
+  local record=$work/reached/$1.$2 start
+  start=$(date +%s%N)
+  echo "$3" >"$record.name"
+  run_tests "$1" "$record.name" "$record.output" 600 "WEFT_REACHED=$record.numbers" || return 0
+  {
+    echo "$((($(date +%s%N) - start) / 1000000)) $1 $3"
+    od -An -v -w4 -t d4 "$record.numbers" | awk '$1 != 0 { print $1 }'
+  } >"$record.new"
+  mv "$record.new" "$record"
+  rm "$record".{name,output,numbers}
+}
+
+log "Running each test without a mistake"
+mkdir -p "$work/reached"
 for program in "${programs[@]}"; do
-  [ "$results/seconds" -nt "$work/build/tests/weft_tests_$program" ] || rm -f "$results/seconds"
+  find "$work/reached" -name "$program.*" \
+    '(' -name '*.*.*' -o ! -newer "$work/build/tests/weft_tests_$program" ')' -delete
+  # The tests of several processes are recorded as one.
+  if [ "$program" = processes ]; then echo all; else
+    (cd "$work/build" && ctest -N -V) | # escapes the names as --input-file does
+      sed -n "s|^[0-9]*: Test command: .*/weft_tests_$program \"\([^\"]*\)\".*|\\1|p"
+  fi >"$work/names"
+  test=0
+  while IFS= read -r name; do
+    test=$((test + 1))
+    [ ! -f "$work/reached/$program.$test" ] || continue
+    while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
+    record "$program" $test "$name" &
+  done <"$work/names"
+  wait
+  failed=$(find "$work/reached" -name "$program.*.output" | head -n 1)
+  [ -z "$failed" ] || fail "$program: a test fails without a mistake: see $failed"
+  echo "$program: $test"
 done
-if [ ! -f "$results/seconds" ]; then
-  for program in "${programs[@]}"; do
-    SECONDS=0
-    run_tests "$program" 0 || fail "$program: fails without a mistake: see $work/outputs/0/$program"
-    echo "$program $SECONDS"
-  done >"$results/seconds.new"
-  mv "$results/seconds.new" "$results/seconds"
-fi
-while read -r program seconds; do
-  seconds_allowed[$program]=$((60 + 3 * seconds))
-done <"$results/seconds"
 
-# Prints the tests in the files that match a pattern: "[#first_test],[#second_test]".
-tests_of() { # PATTERN
-  local file named=
-  for file in $(compgen -G "$repository/tests/$1"); do named+=",[#$(basename "$file" .cpp)]"; done
-  echo "${named#,}"
-}
-
-# Prints the test programs to run, each with its tests (none: all tests). The order is: the tests of
-# several processes if the mistake concerns them, the tests in the file of the same name, the tests in
-# the same folder (or the nearest folder above that has tests), and all other tests. Tests of components
-# that do not use the file are left out.
-stages() { # FILE DESCRIPTION
-  local name folder room=${1%%/*} same_name same_folder program
-  name=$(basename "${1%.*}")
-  folder=$(dirname "${1/\/internal\///}")
-  same_name=$(tests_of "$folder/${name}_test.cpp")
-  while ! compgen -G "$repository/tests/$folder/*_test.cpp" >/dev/null && [[ $folder = */* ]]; do
-    folder=${folder%/*}
+# Prints "caught" with the test that failed, or "NOT CAUGHT". Runs the tests that reach the mistake, first
+# those that take less than 0.3 seconds. A mistake that makes a program hang counts as caught.
+try() { # NUMBER
+  local folder=$work/outputs/$1 kind program seconds result output
+  mkdir -p "$folder"
+  { grep -lxFr -- "$1" "$work/reached" || true; } | xargs -r head -qn 1 >"$folder/reached"
+  for kind in quick slow; do
+    for program in "${programs[@]}"; do
+      awk -v kind=$kind -v program="$program" \
+        '$2 == program && ($1 < 300) == (kind == "quick")' "$folder/reached" >"$folder/tests"
+      [ -s "$folder/tests" ] || continue
+      seconds=$(awk '{ sum += $1 } END { print 60 + int(3 * sum / 1000) }' "$folder/tests")
+      sed -i 's/^[^ ]* [^ ]* //' "$folder/tests"
+      result=0 output=$folder/output
+      run_tests "$program" "$folder/tests" "$output" "$seconds" \
+        "WEFT_MISTAKE=$1" "TMPDIR=$folder" || result=$?
+      case $result in
+        0) continue ;;
+        124) echo "caught ($program hangs)" ;;
+        12[5-9] | 1[3-9]? | 2??)
+          # Catch2 exits with the number of failures, which is 1 with --abort, or with 42.
+          echo "caught ($program ends with $result)"
+          ;;
+        *)
+          # The name of the test follows a line of Catch2, which is longer than such lines of mpiexec.
+          # The name is coloured if mpiexec gives the process a terminal.
+          output=$(sed 's/\x1b\[[0-9;]*m//g' "$output" | grep -m1 -A1 -xE -- '-{79}' | tail -n 1) ||
+            true
+          echo "caught (${output:-$program ends with $result})"
+          ;;
+      esac
+      rm -rf "$folder"
+      return
+    done
   done
-  same_folder=$(tests_of "$folder/*_test.cpp")
-  [[ $2 != processes:* ]] || echo processes
-  echo "${same_name:+$room $same_name}"
-  echo "${same_folder:+$room $same_folder}"
-  case $1 in
-    autograd/*) printf '%s\n' autograd golden layers train processes ;;
-    layers/*) printf '%s\n' layers golden train processes ;;
-    train/parallel/*) printf '%s\n' processes train golden ;;
-    *) printf '%s\n' golden train processes ;;
-  esac
-}
-
-# Prints "caught" with the test that failed, or "NOT CAUGHT".
-try() { # NUMBER FILE DESCRIPTION
-  local program tests result output
-  while read -r program tests; do
-    [ -n "$program" ] || continue
-    result=0
-    run_tests "$program" "$1" "$tests" || result=$?
-    output=$work/outputs/$1/$program
-    case $result in
-      0) continue ;;
-      124) echo "caught ($program hangs)" ;;
-      12[5-9] | 1[3-9]? | 2??)
-        # Catch2 exits with the number of failures, which is 1 with --abort, or with 42.
-        echo "caught ($program ends with $result)"
-        ;;
-      *)
-        # The name of the test follows a line of Catch2, which is longer than such lines of mpiexec.
-        # The name is coloured if mpiexec gives the process a terminal.
-        output=$(sed 's/\x1b\[[0-9;]*m//g' "$output" | grep -m1 -A1 -xE -- '-{79}' | tail -n 1) ||
-          true
-        echo "caught (${output:-$program ends with $result})"
-        ;;
-    esac
-    rm -rf "$work/outputs/$1"
-    return
-  done < <(stages "$2" "$3")
-  echo "NOT CAUGHT"
+  echo "reached by $(wc -l <"$folder/reached") tests, NOT CAUGHT"
 }
 
 # Prints one line of the table.
 report() { # NUMBER KIND FILE DESCRIPTION
   if [ ! -f "$results/$1" ]; then
-    try "$1" "$3" "$4" >"$results/$1.new"
+    try "$1" >"$results/$1.new"
     mv "$results/$1.new" "$results/$1"
   fi
   printf '%-7s %-38s %s: %s\n' "$2" "$3" "$4" "$(cat "$results/$1")" | tee -a "$work/table"

@@ -112,7 +112,7 @@ TEST_CASE("gradients: low-rank adapters", "[layers][gradients][Lora]") {
                   [&](Tape<double>&, const Vars& x) { return linear(x[0]); });
 }
 
-TEST_CASE("lora: merged, the model is the same without adapters; removed, it is as before",
+TEST_CASE("lora: merged, the model is the same without adapters, and removed, it is as before",
           "[layers]") {
   auto model = small_gpt<double>();
   const auto before = logits_of(model);

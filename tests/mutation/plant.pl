@@ -91,8 +91,8 @@ for my $file (sort keys %mistakes) {
     for my $mistake (@$alternatives) {
       my ($number, $new) = @$mistake{qw(number new)};
       $text = $is_statement
-        ? "if (weft_mistake == $number) { $new } else { $text }"
-        : "(weft_mistake == $number ? ($new) : ($text))";
+        ? "if (weft_mistake($number)) { $new } else { $text }"
+        : "(weft_mistake($number) ? ($new) : ($text))";
     }
     substr($source, $position, $length) = $text;
   }

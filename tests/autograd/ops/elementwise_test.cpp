@@ -250,7 +250,7 @@ TEST_CASE("functions of one element: the derivative at a kink is as documented",
   CHECK(derivative_at("gelu_tanh", -1e13F) == 0.0F);
 }
 
-TEST_CASE("power: x^0 is 1 with derivative 0, also at 0; negative numbers have integer powers",
+TEST_CASE("power: x^0 is 1 with derivative 0, also at 0, and negative numbers have integer powers",
           "[autograd]") {
   const auto [y, dx] = value_and_derivative<double>(
       [](const Var<double>& x) { return power(x, 0.0); }, Tensor<double>({2}, {0.0, -3.0}));
