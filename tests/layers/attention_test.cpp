@@ -233,8 +233,8 @@ TEST_CASE("multi-head attention: invalid arguments throw", "[layers]") {
 }
 
 TEST_CASE(
-    "multi-head attention: parameters have the same names for every scoring function; additive "
-    "scoring adds its own",
+    "multi-head attention: parameters have the same names for every scoring function, "
+    "and additive scoring adds its own",
     "[layers]") {
   Random random(1);
   const auto names_of = [&](Scoring scoring) {

@@ -438,7 +438,7 @@ TEST_CASE("Keras: Any keeps its axis if it should") {
               .shape() == (keepdims ? Shape{2, 1} : Shape{2}));
 }
 
-TEST_CASE("Keras: windows of padding \"same\"") {
+TEST_CASE("Keras: windows of padding `same`") {
   CHECK(same(output_of(model_of("MaxPooling1D",
                                 {{"pool_size", 1}, {"strides", 4}, {"padding", "same"}}, 1),
                        column({1, 2, 3, 4, 5, 6, 7, 8})),
