@@ -41,8 +41,6 @@ class WEFT_API ParallelPass {
   ParallelPass& operator=(const ParallelPass&) = delete;
 
   Index max_parts() const { return max_parts_; }  // the maximum number of parts of a batch
-  // Returns the elements of all parameters.
-  const ParameterElements<T>& elements() const { return elements_; }
 
   // Calls loss(tape, part) concurrently for parts [0, parts), runs backward for each, and adds the
   // gradients to the parameters' gradients. `loss` returns a scalar Var, or an empty

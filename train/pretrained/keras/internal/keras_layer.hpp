@@ -95,9 +95,6 @@ struct KerasLayer final : Module<T> {
   Var<T> weight(const KerasCall<T>& call, std::size_t index) const {
     return call.tape.parameter(parameters[index].value);
   }
-  std::optional<Var<T>> weight(const KerasCall<T>& call, bool exists, std::size_t index) const {
-    return exists ? std::optional(weight(call, index)) : std::nullopt;
-  }
 
   // Runs the layer. Errors name it.
   Values operator()(KerasCall<T>& call) const;
