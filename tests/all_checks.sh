@@ -68,9 +68,10 @@ digest_of() { # NAME COMMAND
     tests/bare_systems.sh)
   case $1 in
     tests | docs* | lint) files=(. ":!tests/checks.txt") ;;
-    coverage | portable | address | thread | random-calls | mutation | platforms)
+    coverage | portable | address | thread | mutation | platforms)
       own+=("tests/*.[ch]pp" tests/CMakeLists.txt)
       ;;
+    random-calls) own+=("tests/*random*" "tests/*.hpp" tests/CMakeLists.txt) ;;
     instructions) own+=(tests/benchmarks) ;;
     drift) own+=(tests/CMakeLists.txt) ;;
     oss-fuzz) own+=(tests/fuzz tests/CMakeLists.txt) ;;
