@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <vector>
 
 #include <weft/autograd/error.hpp>
 #include <weft/autograd/ops/reductions.hpp>
@@ -12,6 +13,7 @@
 #include <weft/train/moving_average.hpp>
 #include <weft/train/optim/adam.hpp>
 #include <weft/train/optim/clip.hpp>
+#include <weft/train/optim/muon.hpp>
 #include <weft/train/optim/optimizer.hpp>
 #include <weft/train/optim/rmsprop.hpp>
 #include <weft/train/optim/sgd.hpp>
@@ -19,6 +21,7 @@
 #include <weft/train/weights/checkpoint.hpp>
 #include "tests/autograd/same_bits.hpp"
 #include "tests/catch.hpp"
+#include "tests/compare.hpp"
 #include "tests/messages.hpp"
 #include "tests/train/affine.hpp"
 #include "tests/train/temporary_folder.hpp"
@@ -38,7 +41,34 @@ void fill_with_noise(Affine<T>& model, std::uint64_t seed) {
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
+// Returns a weight of ones after one step of the optimizer `create(weight, bias)`.
+template <class Create>
+Tensor<double> stepped(const Create& create) {
+  Affine<double> model({2, 3}, {3});
+  model.weight.set_value(Tensor<double>::full({2, 3}, 1.0));
+  fill_with_noise(model, 5);
+  auto optimizer = create(model.weight, model.bias);
+  optimizer.step();
+  return model.weight.value();
+}
+
 }  // namespace
+
+TEMPLATE_TEST_CASE("optimizer: takes parameters with names, in a list and in a vector", "[train]",
+                   SGD<double>, Adam<double>, AdamW<double>, RMSprop<double>, Muon<double>) {
+  const Tensor<double> named = stepped([](auto& weight, auto& bias) {
+    return TestType(NamedParameters<double>{{"weight", &weight}, {"bias", &bias}}, {.lr = 0.1});
+  });
+  CHECK_FALSE(same(named, Tensor<double>::full({2, 3}, 1.0)));
+  CHECK(same(stepped([](auto& weight, auto& bias) {
+               return TestType({&weight, &bias}, {.lr = 0.1});
+             }),
+             named));
+  CHECK(same(stepped([](auto& weight, auto& bias) {
+               return TestType(std::vector{&weight, &bias}, {.lr = 0.1});
+             }),
+             named));
+}
 
 TEST_CASE("optimizer: type arguments are deduced from the model", "[train]") {
   Affine<float> model({2, 3}, {3});
