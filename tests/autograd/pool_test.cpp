@@ -1,9 +1,12 @@
 #include "autograd/internal/pool.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -47,6 +50,57 @@ TEST_CASE("buffer: handles share one block until the last is destroyed", "[autog
   CHECK_FALSE(moved.shared());
   CHECK(Buffer().data() == nullptr);
   CHECK_FALSE(Buffer().shared());
+}
+
+TEST_CASE("buffer: derived data are computed again after a write or an exception", "[autograd]") {
+  const OwnedPool owned;
+  for (Pool* pool : {static_cast<Pool*>(nullptr), owned.pool}) {
+    Buffer buffer(100, pool);
+    int calls = 0;
+    const auto count = [&](void* memory) { *static_cast<int*>(memory) = ++calls; };
+    const auto refuse = [](void*) { throw std::runtime_error("no data"); };
+    const auto derived = [&] { return *static_cast<int*>(buffer.derived(4, count).data()); };
+    CHECK_THROWS_AS(buffer.derived(SIZE_MAX / 2, count), std::bad_alloc);
+    CHECK_FALSE(buffer.has_derived());
+    CHECK_THROWS_AS(buffer.derived(4, refuse), std::runtime_error);
+    CHECK(derived() == 1);
+    CHECK(derived() == 1);
+    buffer.outdate();
+    CHECK(derived() == 2);
+    buffer.outdate();
+    CHECK_THROWS_AS(buffer.derived(4, refuse), std::runtime_error);
+    CHECK(derived() == 3);
+    // Memory that is still in use is not written again.
+    const Buffer in_use = buffer.derived(4, count);
+    buffer.outdate();
+    CHECK(derived() == 4);
+    CHECK(*static_cast<int*>(in_use.data()) == 3);
+  }
+}
+
+TEST_CASE("buffer: a second thread waits for data that are being derived", "[autograd]") {
+  const Buffer buffer(100);
+  std::atomic<int> calls = 0;
+  std::atomic<bool> second = false;
+  int seen_by_other = 0;
+  const auto derived = [&] {
+    const Buffer data = buffer.derived(4, [&](void* memory) {
+      ++calls;
+      while (!second) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      *static_cast<int*>(memory) = 7;
+    });
+    return *static_cast<int*>(data.data());
+  };
+  std::thread other([&] {
+    while (calls == 0) std::this_thread::yield();
+    second = true;
+    seen_by_other = derived();
+  });
+  CHECK(derived() == 7);
+  other.join();
+  CHECK(seen_by_other == 7);
+  CHECK(calls == 1);
 }
 
 TEST_CASE("pool: reuses a released block for a request of about the same size", "[autograd]") {
