@@ -299,6 +299,8 @@ TEST_CASE("chat template: costs are bounded by what a template touches", "[train
 
 TEST_CASE("chat template: the date is that of the rendering, or one that is given", "[train]") {
   const ChatTemplate chat("{{ strftime_now('%d %b %Y %H:%M') }}");
+  CHECK(chat.uses_date());
+  CHECK_FALSE(ChatTemplate("{{ messages }}").uses_date());
   using namespace std::chrono;
   const local_seconds date = local_days(2026y / November / 25) + 4h + 5min;
   CHECK(chat.with_date(date).apply({}, false) == "25 Nov 2026 04:05");

@@ -42,8 +42,8 @@ TEST_CASE("chat template: refuses characters whose case has rules of its own", "
       {"{{ 'ﬁ'.title() }}", "no character with special rules for upper case, got 'ﬁ'"},
       {"{{ 'Σ'.lower() }}", "no character with special rules for lower case, got 'Σ'"},
       {"{{ 'ʰa'.title() }}", "no character with special rules for a question of case, got 'ʰ'"},
-      {"{{ 'ⅷa'.title() }}", "no character with special rules for a question of case, got 'Ⅷ'"},
-      {"{{ 'ⓐa'.title() }}", "no character with special rules for a question of case, got 'Ⓐ'"},
+      {"{{ 'ⅷa'.title() }}", "no character with special rules for a question of case, got 'ⅷ'"},
+      {"{{ 'ⓐa'.title() }}", "no character with special rules for a question of case, got 'ⓐ'"},
   };
   for (const auto& [text, message] : cases) {
     CAPTURE(text);
@@ -77,4 +77,37 @@ TEST_CASE("chat template: writes strings and numbers as Python and as JSON", "[t
       {"{{ 0.00001 }} {{ 0.0001 }} {{ 1234.5 }} {{ -0.5 }}", "1e-05 0.0001 1234.5 -0.5"},
       {"{{ 9999999999999998.0 }} {{ 10000000000000000.0 }}", "9999999999999998.0 1e+16"},
   });
+}
+
+TEST_CASE("chat template: tests of types, and places that do not exist", "[train]") {
+  check({
+      {"{{ true is true }}{{ 1 is true }}{{ false is false }}{{ 0 is false }}",
+       "TrueFalseTrueFalse"},
+      {"{{ nope is undefined }}{{ 1 is undefined }}{{ nope is defined }}", "TrueFalseFalse"},
+      {"{{ 'a' is sequence }}{{ {} is sequence }}{{ 1 is sequence }}", "TrueTrueFalse"},
+      {"{{ [] is sequence }}{{ nope is sequence }}{{ {} is iterable }}{{ 1 is iterable }}",
+       "TrueTrueTrueFalse"},
+      {"{{ {'a': 1}.keys() }}{{ {'a': 1}.values() }}", "dict_keys(['a'])dict_values([1])"},
+      {"[{{ 5[0] }}{{ [1][5] }}{{ none['a'] }}]", "[]"},
+  });
+  for (const char* text : {"{{ nope['a'] }}", "{{ nope[0] }}", "{{ 'a'.split('') }}",
+                           "{{ ([1]|map('string'))[0] }}", "{{ aé }}", "{% raw %}{% endraw"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(rendered(text), ValueError);
+  }
+}
+
+TEST_CASE("chat template: raw text", "[train]") {
+  check({
+      {"{% raw %}{{ x }}{% a %}{% endraws %}{% endraw %}", "{{ x }}{% a %}{% endraws %}"},
+      {"a {%- raw -%} {{ x }} {%- endraw -%} b", "a{{ x }}b"},
+      {"{% raw %} x {%+ endraw %} b", " x  b"},
+  });
+}
+
+TEST_CASE("chat template: errors quote whole characters", "[train]") {
+  CHECK(contains(message_of<ValueError>([] { (void)rendered("{{ 1 éééééééééééé }}"); }),
+                 ", got 'éééééééééé'"));
+  CHECK(contains(message_of<ValueError>([] { (void)rendered("{{ 1 aéééééééééééé }}"); }),
+                 ", got 'aééééééééé'"));
 }

@@ -46,6 +46,61 @@ TEST_CASE("a Sequential of one dense layer computes by hand") {
   CHECK(named_parameters(model)[0].name == "dense.kernel");
 }
 
+TEST_CASE("a KerasModel can be moved and assigned") {
+  const TemporaryFolder folder;
+  const auto file = [&](const char* name, const json& activation) {
+    json layer = dense("dense", 1);
+    layer["config"]["activation"] = activation;
+    return write_model(folder / name, sequential({input("in", 2), layer}), dense_weights);
+  };
+  KerasModel model = load_keras(file("m.h5", "linear"));
+  KerasModel moved = std::move(model);
+  CHECK(same(output_of(moved, x), y));
+  moved = load_keras(file("relu.h5", "relu"));
+  CHECK(same(output_of(moved, Tensor<float>({1, 2}, {0, 1})), Tensor<float>({1, 1})));
+}
+
+TEST_CASE("a layer can be the activation of another, unless it has weights") {
+  const TemporaryFolder folder;
+  const auto load = [&](const json& activation) {
+    json layer = dense("dense", 1);
+    layer["config"]["activation"] = activation;
+    return load_keras(
+        write_model(folder / "m.h5", sequential({input("in", 2), layer}), dense_weights));
+  };
+  const KerasModel model = load(layer("LeakyReLU", "leaky", {{"alpha", 0.25}}));
+  CHECK(same(output_of(model, Tensor<float>({2, 2}, {0, 2.5f, 1, 0})),
+             Tensor<float>({2, 1}, {-0.5f, 2.5f})));
+  CHECK(contains(message_of<FileError>([&] { load(layer("PReLU", "parametric", {})); }),
+                 "activation: expected an activation function of Keras, got "));
+}
+
+TEST_CASE("names of layers and weights that Keras divides into several attributes") {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "m.h5";
+  const auto load = [&](const std::vector<std::string>& weight_names) {
+    Hdf5Writer writer(path);
+    writer.attribute("model_config", sequential({input("in", 2), dense("dense", 1)}).dump());
+    writer.attribute("keras_version", std::string("2.11.0"));
+    writer.group("model_weights");
+    writer.attribute("model_weights", "layer_names0", std::vector<std::string>{"in"});
+    writer.attribute("model_weights", "layer_names1", std::vector<std::string>{"dense"});
+    writer.group("model_weights/in");
+    writer.attribute("model_weights/in", "weight_names", std::vector<std::string>{});
+    for (const auto& [name, value] : dense_weights[0].second)
+      writer.tensor("model_weights/dense/" + name, value);
+    for (std::size_t i = 0; i < weight_names.size(); ++i)
+      writer.attribute("model_weights/dense", str_cat("weight_names", i),
+                       std::vector<std::string>{weight_names[i]});
+    writer.save();
+    return load_keras(path);
+  };
+  CHECK(same(output_of(load({"dense/kernel:0", "dense/bias:0"}), x), y));
+  CHECK(message_of<FileError>([&] { load({}); }) ==
+        str_cat('"', path.string(),
+                "\": expected an attribute weight_names of /model_weights/dense, got none"));
+}
+
 TEST_CASE("layers that share an input are added by a functional model") {
   const TemporaryFolder folder;
   const json config = functional({{dense("a", 1), {"in"}},

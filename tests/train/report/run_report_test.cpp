@@ -1,11 +1,16 @@
 // The report that a training leaves, its record, and what compares several.
 #include "train/report/internal/run_report.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include <weft/autograd/error.hpp>
 #include <weft/autograd/ops/elementwise.hpp>
 #include <weft/layers/freeze.hpp>
 #include <weft/layers/linear.hpp>
@@ -69,6 +74,24 @@ TEST_CASE("report: a training leaves its report, its record and its metrics", "[
   CHECK(contains(output.str(), "epoch 1, step 6: validation_loss "));
   CHECK(contains(output.str(), ", training_loss "));
   CHECK(contains(output.str(), " (best, -"));
+}
+
+TEST_CASE("report: events that cannot be written are missed, with one warning", "[report]") {
+  const TemporaryFolder folder;
+  const auto now = std::chrono::duration_cast<std::chrono::seconds>(
+                       std::chrono::system_clock::now().time_since_epoch())
+                       .count();
+  // Folders with the names that the file may get.
+  for (int second = 0; second < 60; ++second)
+    std::filesystem::create_directory(
+        folder / str_cat("events.out.tfevents.", now + second, ".weft.", getpid()));
+  std::ostringstream output;
+  train({.epochs = 3, .folder = folder.path(), .tensorboard = true}, &output);
+  CHECK(record_in(folder.path())["state"] == "finished");
+  const std::string text = output.str(), warning = "warning: TensorBoard events are incomplete: ";
+  CHECK(contains(text, warning));
+  CHECK(contains(text, "; training continues"));
+  CHECK(text.find(warning) == text.rfind(warning));
 }
 
 TEST_CASE("report: frozen parameters are in the model's table", "[report]") {

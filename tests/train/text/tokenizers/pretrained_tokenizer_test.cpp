@@ -208,6 +208,64 @@ TEST_CASE("pretrained tokenizer: rejects what it cannot follow", "[train]") {
       "\"tokenizer.json\": expected an entry 'model', as in a Hugging Face tokenizer.json, got []");
 }
 
+TEST_CASE("pretrained tokenizer: rejects models that it cannot follow", "[train]") {
+  const auto changed = [](const json& model) {
+    json file = small_file();
+    file["model"] = model;
+    return error_of(file);
+  };
+  const json vocabulary = {{"[U]", 0}, {"a", 1}};
+  CHECK(changed({{"type", "Unigram"}, {"vocab", vocabulary}}) ==
+        "\"tokenizer.json\": vocab: expected a list of tokens, got object");
+  CHECK(changed({{"type", "Unigram"}, {"vocab", json::array({json::array({"a", "b"})})}}) ==
+        "\"tokenizer.json\": vocab: expected pairs of a token and its score, got [\"a\",\"b\"]");
+  CHECK(changed({{"type", "WordPiece"},
+                 {"vocab", vocabulary},
+                 {"unk_token", "[U]"},
+                 {"continuing_subword_prefix", "##"},
+                 {"max_input_chars_per_word", -1}}) ==
+        "\"tokenizer.json\": max_input_chars_per_word: expected at least 0, got -1");
+  // With this prefix, the second token of a merge continues a word.
+  CHECK(changed({{"type", "BPE"},
+                 {"vocab", {{"a", 0}, {"b", 1}, {"ab", 2}}},
+                 {"continuing_subword_prefix", "##"},
+                 {"merges", {"a b"}}}) ==
+        "\"tokenizer.json\": pair 1 of merges: expected two tokens of the vocabulary that merge "
+        "into a token of the vocabulary, got 'a b'");
+  CHECK(changed({{"vocab", vocabulary}}) ==
+        "\"tokenizer.json\": model: expected BPE, Unigram, WordPiece or WordLevel, got ''");
+}
+
+TEST_CASE("pretrained tokenizer: an unknown word without a token for it is an error", "[train]") {
+  json file = small_file();
+  file["model"]["unk_token"] = "[U]";
+  CHECK(encoded(file, "ab") == TokenIds{3});
+  CHECK(message_of<ValueError>([&] { (void)encoded(file, "z"); }) ==
+        "unk_token: expected a token of the vocabulary, got '[U]'");
+  file["added_tokens"] = json::array();
+  file["model"] = {{"type", "WordLevel"}, {"vocab", {{"a", 0}}}, {"unk_token", "[U]"}};
+  CHECK(encoded(file, "a") == TokenIds{0});
+  CHECK(message_of<ValueError>([&] { (void)encoded(file, "z"); }) ==
+        "unk_token: expected a token of the vocabulary, got '[U]'");
+}
+
+TEST_CASE("pretrained tokenizer: the type of a model that does not state it", "[train]") {
+  json file = small_file();
+  file["added_tokens"] = json::array();
+  const auto ids_with = [&](const char* model) {
+    file["model"] = json::parse(model);
+    return encoded(file, "ab c");
+  };
+  CHECK(ids_with(R"({"vocab": {"?": 0, "a": 1, "b": 2, "ab": 3}, "unk_token": "?",
+                     "merges": ["a b"]})") == TokenIds{3, 0});
+  CHECK(ids_with(R"({"vocab": {"?": 0, "a": 1, "##b": 2}, "unk_token": "?",
+                     "continuing_subword_prefix": "##", "max_input_chars_per_word": 9})") ==
+        TokenIds{1, 2, 0});
+  CHECK(ids_with(R"({"vocab": [["?", 0], ["a", -1], ["b", -1], ["ab", -9]], "unk_id": 0})") ==
+        TokenIds{1, 2, 0});
+  CHECK(ids_with(R"({"vocab": {"?": 0, "a": 1, "ab": 3}, "unk_token": "?"})") == TokenIds{3, 0});
+}
+
 TEST_CASE("pretrained tokenizer: an expression that takes too long is an error", "[train]") {
   json file = small_file();
   file["pre_tokenizer"] = {{"type", "Split"},

@@ -1,3 +1,6 @@
+#include <map>
+#include <string>
+
 #include <weft/autograd/error.hpp>
 #include <weft/train/files/hdf5/hdf5_file.hpp>
 #include <weft/train/text/tokenizers/word_piece.hpp>
@@ -155,6 +158,23 @@ TEST_CASE("WordPiece: the vocabulary of a tokenizer.json", "[tokenizers]") {
         "expected each id from 0 to 1 once, got -1 for 'b'");
   CHECK(message_for(begin + R"({"a": 0}}})", name) ==
         "expected a vocabulary with [UNK], [CLS] and [SEP], got 1 tokens without [UNK]");
+}
+
+TEST_CASE("WordPiece: added tokens follow the vocabulary, in the order of their ids",
+          "[tokenizers]") {
+  const VocabularyFile file(specials + "a\n");
+  using Added = std::map<std::string, TokenId>;
+  const auto tokenizer = [&](const Added& added) {
+    return WordPiece(file.path(), {.added_tokens = added});
+  };
+  const Added added{{"<y>", 5}, {"<x>", 4}, {"a", 3}, {"[SEP]", 2}};
+  CHECK(tokenizer(added).size() == 6);
+  CHECK(tokenizer(added).encode("a<y>a <x>") == TokenIds{1, 3, 5, 3, 4, 2});
+  const auto message = [&](const Added& wrong) {
+    return message_of<FileError>([&] { (void)tokenizer(wrong); });
+  };
+  CHECK(contains(message({{"<x>", 5}}), "expected the id 4 for an added token, got 5 for '<x>'"));
+  CHECK(contains(message({{"a", 4}}), "expected the id 3 for an added token, got 4 for 'a'"));
 }
 
 TEST_CASE("WordPiece: bad vocabularies are errors that name the line", "[tokenizers]") {
