@@ -1,45 +1,23 @@
-// Checkpoints as weft 0.2 wrote them, for tests of loading them.
+// Checkpoints of programs as weft 0.2 wrote them, for tests of loading them.
 #pragma once
 
-#include <filesystem>
-#include <string>
+#include <algorithm>
 
-#include <weft/train/files/hdf5/hdf5_file.hpp>
-#include <weft/train/files/hdf5/hdf5_writer.hpp>
+#include "tests/train/earlier_checkpoint.hpp"
 
 namespace weft {
 
 // Rewrites a checkpoint without the new settings of its configuration and without the options of
 // its model. Returns the number of settings that were left out.
 template <class Configuration>
-int make_earlier(const std::filesystem::path& checkpoint) {
-  const std::filesystem::path written = checkpoint.string() + ".earlier";
-  const std::string configuration = "/configuration/";
-  int left_out = 0;
-  const Hdf5File file(checkpoint);
-  Hdf5Writer writer(written);
-  writer.attribute("format_version", std::int64_t{1});
-  writer.attribute("weft_version", std::string("0.2.0"));
-  for (const std::string& path : file.datasets()) {
-    if (path.starts_with("/model_options/")) continue;
-    if (path.starts_with(configuration) &&
-        Configuration().is_new_since_0_2(path.substr(configuration.size()))) {
-      ++left_out;
-      continue;
-    }
-    const StoredDataset dataset = file.dataset(path);
-    if (dataset.type() == "float32")
-      writer.tensor(path, dataset.tensor<float>());
-    else if (dataset.type() == "int64")
-      writer.value(path, dataset.value<std::int64_t>());
-    else if (dataset.type() == "float64")
-      writer.value(path, dataset.value<double>());
-    else
-      writer.value(path, dataset.value<std::string>());
-  }
-  writer.save();
-  std::filesystem::rename(written, checkpoint);
-  return left_out;
+auto make_earlier(const std::filesystem::path& checkpoint) {
+  const std::string settings = "/configuration/", options = "/model_options/";
+  const auto left_out = make_earlier(checkpoint, [&](const std::string& path) {
+    return path.starts_with(options) ||
+           (path.starts_with(settings) &&
+            Configuration().is_new_since_0_2(path.substr(settings.size())));
+  });
+  return std::ranges::count_if(left_out, [&](auto& path) { return path.starts_with(settings); });
 }
 
 }  // namespace weft

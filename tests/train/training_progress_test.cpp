@@ -1,10 +1,15 @@
 #include <cstdint>
 #include <limits>
+#include <string>
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/training_progress.hpp>
+#include <weft/train/weights/checkpoint.hpp>
 #include "tests/catch.hpp"
 #include "tests/messages.hpp"
+#include "tests/train/affine.hpp"
+#include "tests/train/earlier_checkpoint.hpp"
+#include "tests/train/temporary_folder.hpp"
 
 using namespace weft;
 
@@ -56,4 +61,34 @@ TEST_CASE("training progress: NaN and infinity are never the best value", "[trai
   CHECK(progress.validations_without_improvement == 2);
   CHECK(progress.add_validation(2.0, true));
   CHECK(progress.best_value == 2.0);
+}
+
+TEST_CASE("training progress: is loaded from a checkpoint of weft 0.2", "[train]") {
+  const TemporaryFolder folder;
+  Affine<float> model({2, 3}, {3});
+  TrainingProgress<float> written(TrainingIdentity{.seed = 3}),
+      progress(TrainingIdentity{.seed = 3});
+  written.step = 70;
+  written.best_value = 0.5;
+  written.label_sum = 12.0;
+  save_checkpoint(folder / "old.h5", model, {{"progress", written}});
+  const auto left_out = make_earlier(
+      folder / "old.h5",
+      [](const std::string& path) {
+        return contains(path, "plateau") || contains(path, "skip") || contains(path, "label_sum") ||
+               contains(path, "settings") || contains(path, "best_column");
+      },
+      [](Hdf5Writer& writer) {
+        writer.value("progress/label_sum", std::int64_t{12});
+        writer.value("progress/schedule", std::string("constant"));
+      });
+  CHECK(left_out.size() == 9);
+  progress.plateau_factor = 0.25;
+  progress.settings = "kept";
+  load_checkpoint(folder / "old.h5", model, {{"progress", progress}});
+  CHECK(progress.step == 70);
+  CHECK(progress.best_value == 0.5);
+  CHECK(progress.label_sum == 12.0);
+  CHECK(progress.plateau_factor == 0.25);
+  CHECK(progress.settings == "kept");
 }
