@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include <weft/autograd/error.hpp>
 #include <weft/autograd/random.hpp>
-#include "weft/autograd/error.hpp"
 #include "tests/catch.hpp"
 
 namespace weft {
