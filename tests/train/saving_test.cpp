@@ -102,6 +102,8 @@ TEST_CASE("saving: the newest checkpoints are kept, and other files", "[train]")
 TEST_CASE("saving: after training went back, what was just written is kept", "[train]") {
   const TemporaryFolder folder;
   train(folder.path(), {.max_steps = 12, .keep_checkpoints = 5});
+  // Writing to last.h5 does not change what is kept.
+  CHECK(std::filesystem::hard_link_count(folder / "step-12.h5") == 1);
   // Back to step 8, of which a checkpoint is kept.
   std::filesystem::copy_file(folder / "step-8.h5", folder / "last.h5",
                              std::filesystem::copy_options::overwrite_existing);

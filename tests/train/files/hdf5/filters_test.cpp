@@ -21,7 +21,7 @@ std::vector<std::byte> bytes_of(std::initializer_list<int> numbers) {
   return bytes;
 }
 
-constexpr int deflate_id = 1, shuffle_id = 2, lzf_id = 32000;
+constexpr int deflate_id = 1, shuffle_id = 2, checksum_id = 3, lzf_id = 32000;
 
 // The message of filters with these numbers, in its second version; shuffle has elements of 4
 // bytes.
@@ -95,6 +95,11 @@ TEST_CASE("hdf5 filters: LZF has literal bytes and copies of earlier ones", "[tr
        {bytes_of({2, 7, 8}), bytes_of({0, 7, 1 << 5}), bytes_of({0, 7, 7 << 5, 1}),
         bytes_of({0, 7, 1 << 5, 1}), bytes_of({1 << 5, 0}), bytes_of({})})
     CHECK_THROWS_AS(filters.undo(damaged, 0, 4), StructureError);
+  // The 8 bytes should be followed by 4 bytes of a checksum.
+  CHECK_THAT(message_of<StructureError>([&] {
+               filters_of({checksum_id, lzf_id}).undo(bytes_of({7, 1, 5, 2, 6, 3, 7, 4, 8}), 0, 8);
+             }),
+             Catch::Contains("expected chunks of 12 bytes, got a smaller chunk"));
 }
 
 TEST_CASE("hdf5 filters: each stands once, and others are refused by name", "[train]") {
