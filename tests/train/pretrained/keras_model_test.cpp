@@ -30,6 +30,13 @@ const std::vector<std::pair<std::string, Weights>> dense_weights{
 const Tensor<float> x({2, 2}, {1, 1, 3, 0});
 const Tensor<float> y({2, 1}, {1.5f, 6.5f});  // x · kernel + bias
 
+// Opens a model of one dense layer with an activation.
+KerasModel<float> load_with_activation(const fs::path& path, const json& activation) {
+  json layer = dense("dense", 1);
+  layer["config"]["activation"] = activation;
+  return load_keras(write_model(path, sequential({input("in", 2), layer}), dense_weights));
+}
+
 std::string message_of_loading(const fs::path& path) {
   return message_of<FileError>([&] { load_keras(path); });
 }
@@ -48,30 +55,22 @@ TEST_CASE("a Sequential of one dense layer computes by hand") {
 
 TEST_CASE("a KerasModel can be moved and assigned") {
   const TemporaryFolder folder;
-  const auto file = [&](const char* name, const json& activation) {
-    json layer = dense("dense", 1);
-    layer["config"]["activation"] = activation;
-    return write_model(folder / name, sequential({input("in", 2), layer}), dense_weights);
-  };
-  KerasModel model = load_keras(file("m.h5", "linear"));
+  KerasModel model = load_with_activation(folder / "m.h5", "linear");
   KerasModel moved = std::move(model);
   CHECK(same(output_of(moved, x), y));
-  moved = load_keras(file("relu.h5", "relu"));
+  moved = load_with_activation(folder / "m.h5", "relu");
   CHECK(same(output_of(moved, Tensor<float>({1, 2}, {0, 1})), Tensor<float>({1, 1})));
 }
 
 TEST_CASE("a layer can be the activation of another, unless it has weights") {
   const TemporaryFolder folder;
-  const auto load = [&](const json& activation) {
-    json layer = dense("dense", 1);
-    layer["config"]["activation"] = activation;
-    return load_keras(
-        write_model(folder / "m.h5", sequential({input("in", 2), layer}), dense_weights));
-  };
-  const KerasModel model = load(layer("LeakyReLU", "leaky", {{"alpha", 0.25}}));
+  const KerasModel model =
+      load_with_activation(folder / "m.h5", layer("LeakyReLU", "leaky", {{"alpha", 0.25}}));
   CHECK(same(output_of(model, Tensor<float>({2, 2}, {0, 2.5f, 1, 0})),
              Tensor<float>({2, 1}, {-0.5f, 2.5f})));
-  CHECK(contains(message_of<FileError>([&] { load(layer("PReLU", "parametric", {})); }),
+  CHECK(contains(message_of<FileError>([&] {
+                   load_with_activation(folder / "m.h5", layer("PReLU", "parametric", {}));
+                 }),
                  "activation: expected an activation function of Keras, got "));
 }
 
