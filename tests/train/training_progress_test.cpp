@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include <weft/autograd/error.hpp>
 #include <weft/train/training_progress.hpp>
@@ -12,6 +13,18 @@
 #include "tests/train/temporary_folder.hpp"
 
 using namespace weft;
+
+namespace {
+
+// Returns for each validation whether it reduces the learning rate.
+std::vector<bool> reductions(const Plateau& plateau, const std::vector<double>& validations) {
+  TrainingProgress<float> progress(TrainingIdentity{});
+  std::vector<bool> reduces;
+  for (const double value : validations) reduces.push_back(progress.add_validation(value, plateau));
+  return reduces;
+}
+
+}  // namespace
 
 TEST_CASE("training progress: counts that training could not add to are refused", "[train]") {
   using Progress = TrainingProgress<float>;
@@ -61,6 +74,26 @@ TEST_CASE("training progress: NaN and infinity are never the best value", "[trai
   CHECK(progress.validations_without_improvement == 2);
   CHECK(progress.add_validation(2.0, true));
   CHECK(progress.best_value == 2.0);
+}
+
+TEST_CASE(
+    "training progress: the threshold of a plateau is relative to the best value, above and below "
+    "0",
+    "[train]") {
+  const Plateau plateau{.patience = 0, .threshold = 0.125};
+  CHECK(reductions(plateau, {8.0, 7.5, 6.5}) == std::vector{false, true, false});
+  // A value must be below -8 - 1.
+  CHECK(reductions(plateau, {-8.0, -8.5, -9.5}) == std::vector{false, true, false});
+  CHECK(reductions(plateau, {1.0, -8.0, -8.5}) == std::vector{false, false, true});
+}
+
+TEST_CASE(
+    "training progress: a plateau ends with a value below the best by both the threshold and "
+    "min_delta",
+    "[train]") {
+  const Plateau plateau{.patience = 0, .threshold = 0.125, .min_delta = 2.0};
+  CHECK(reductions(plateau, {8.0, 6.5, 5.5}) == std::vector{false, true, false});
+  CHECK(reductions(plateau, {-32.0, -35.0, -37.0}) == std::vector{false, true, false});
 }
 
 TEST_CASE("training progress: is loaded from a checkpoint of weft 0.2", "[train]") {

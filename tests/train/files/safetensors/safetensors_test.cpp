@@ -104,6 +104,9 @@ TEST_CASE("safetensors: what a file must not be", "[train]") {
         "expected an object of strings as __metadata__, got [1]");
   CHECK(error_of(R"({"__metadata__":{"a":1}})", 0) ==
         "expected an object of strings as __metadata__, got {\"a\":1}");
+  for (const std::string text : {R"(["pt"])", R"("pt")", "[]", "null"})
+    CHECK(contains(error_of("{\"__metadata__\":" + text + "}", 0),
+                   "expected an object of strings as __metadata__, got "));
   CHECK(error_of(R"({"a":)" + tensor("F33", "[2]", "[0,8]") + "}", 8) ==
         "expected a dtype of safetensors, got 'F33'");
   CHECK(error_of(R"({"a":)" + f32 + R"(,"/a":)" + tensor("F32", "[0]", "[8,8]") + "}", 8) ==

@@ -58,3 +58,11 @@ TEST_CASE("text pattern: what searches cost counts for all with one budget", "[t
   CHECK(replaced(TextPattern("pattern", R"(\s+(?!\S)|\s+)"), letters) == letters);
   CHECK(replaced(TextPattern("pattern", R"(\s*[\r\n]+|\s+(?!\S)|\s+)"), spaces + 'x') == "<><>x");
 }
+
+TEST_CASE("text pattern: a search of a short text may take about 2^18 retries", "[train]") {
+  const TextPattern pattern("pattern", "(a|a)*$");  // each further letter doubles the retries
+  const std::string letters(14, 'a'), more(18, 'a');
+  CHECK(replaced(pattern, letters + '!') == letters + "!<>");
+  CHECK(contains(message_of<ValueError>([&] { (void)replaced(pattern, more + '!'); }),
+                 "an expression that matches in reasonable time"));
+}

@@ -45,6 +45,16 @@ TEST_CASE("tokenizer steps: each added token takes the spaces between it and the
   CHECK(tokenizer.encode("a <e> b  <e>  <e>") == TokenIds{1, 5, 6, 2, 5, 5});
 }
 
+TEST_CASE("tokenizer steps: an added token leaves the spaces that belong to the previous one",
+          "[train]") {
+  json tokens = json::array();
+  tokens.push_back({{"id", 5}, {"content", "<e>"}, {"normalized", false}, {"lstrip", true}});
+  tokens.push_back({{"id", 7}, {"content", "b "}, {"normalized", false}});
+  const auto tokenizer = tokenizer_with("added_tokens", tokens);
+  CHECK(tokenizer.encode("ab  <e>a") == TokenIds{1, 7, 5, 1});
+  CHECK(tokenizer.encode("b   <e> b <e>") == TokenIds{7, 5, 6, 7, 5});
+}
+
 TEST_CASE("tokenizer steps: a single step adds tokens at the ends", "[train]") {
   const json ends{{"type", "BertProcessing"}, {"cls", {"a", 1}}, {"sep", {"b", 2}}};
   const json none{{"type", "ByteLevel"},
