@@ -88,7 +88,7 @@ class WEFT_API GradientAccumulator {
 };
 
 template <class T>
-class Parameter;
+class WEFT_API Parameter;
 
 // Receives the gradients of parameters, which backward otherwise adds to the parameters themselves.
 // See Tape::set_gradient_target.

@@ -26,7 +26,7 @@
 namespace weft {
 
 template <class T>
-class Tape;
+class WEFT_API Tape;
 
 // The index of a record in its pass; `no_node` for a value that needs no gradient.
 using NodeId = std::int32_t;

@@ -18,7 +18,7 @@ struct LinearOptions {
 };
 
 template <class T>
-struct Linear;
+struct WEFT_API Linear;
 
 // Replaces the computation of a Linear (see Linear::map): an adapter such as Lora, weights stored
 // in another format, or your own layer.

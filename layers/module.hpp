@@ -15,7 +15,7 @@
 namespace weft {
 
 template <class T>
-class Module;
+class WEFT_API Module;
 
 // A visitor that receives the type, parameters, buffers and children of a module. The names and
 // numbers of parameters, summaries, optimizers and HDF5 paths are all derived from it.
