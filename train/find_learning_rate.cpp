@@ -41,18 +41,20 @@ LearningRateSearch find_learning_rate(Module<T>& model, Optimizer<T>& optimizer,
              .max_steps = steps,
              .parts = parts,
              .schedule = Schedule("growing",
-                                  [first = first, growth](std::int64_t step) {
-                                    return first * std::exp(growth * static_cast<double>(step - 1));
+                                  [&options, growth](std::int64_t step) {
+                                    return options.first *
+                                           std::exp(growth * static_cast<double>(step - 1));
                                   }),
              .seed = seed,
              .should_stop = [&] { return has_diverged; },
              .output = nullptr});
-  loop.after_step([&, smoothing = smoothing, divergence = divergence](const StepReport& report) {
-    average = smoothing * average + (1.0 - smoothing) * report.loss;
-    const double loss = average / (1.0 - std::pow(smoothing, static_cast<double>(report.step)));
+  loop.after_step([&](const StepReport& report) {
+    average = options.smoothing * average + (1.0 - options.smoothing) * report.loss;
+    const double loss =
+        average / (1.0 - std::pow(options.smoothing, static_cast<double>(report.step)));
     search.learning_rates.push_back(report.learning_rate);
     search.losses.push_back(loss);
-    has_diverged = loss > divergence * lowest;
+    has_diverged = loss > options.divergence * lowest;
     lowest = std::min(lowest, loss);
   });
   try {

@@ -34,18 +34,16 @@ struct Operands {
 // The two are measured in turn, several times.
 template <class Product>
 void print_row(const char* kernel, const Sizes& sizes, double seconds, const Product& product) {
-  const auto& [used_by, m, n, k] = sizes;
+  const Index m = sizes.m, n = sizes.n, k = sizes.k;
   Operands o(sizes);
   const MatrixView<float> x{o.x.data(), k}, w{o.w.data(), k, true};
   float* const y = o.y.data();
   constexpr int rounds = 5;
   std::vector<double> ours, library, ratios;
   for (int round = 0; round < rounds; ++round) {
-    ours.push_back(
-        median_seconds(seconds / rounds, [&, m = m, n = n, k = k] { product(m, n, k, x, w, y); }));
-    library.push_back(median_seconds(seconds / rounds, [&, m = m, n = n, k = k] {
-      library_product(m, n, k, 1.0F, x, w, 0.0F, y, n);
-    }));
+    ours.push_back(median_seconds(seconds / rounds, [&] { product(m, n, k, x, w, y); }));
+    library.push_back(median_seconds(seconds / rounds,
+                                     [&] { library_product(m, n, k, 1.0F, x, w, 0.0F, y, n); }));
     ratios.push_back(library.back() / ours.back());
   }
   const auto median = [](std::vector<double>& values) {
@@ -54,7 +52,7 @@ void print_row(const char* kernel, const Sizes& sizes, double seconds, const Pro
   };
   const double flops =
       2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  std::printf("%-16s %5ld %5ld %5ld  %-34s %8.1f %8.1f %6.2f\n", kernel, m, n, k, used_by,
+  std::printf("%-16s %5ld %5ld %5ld  %-34s %8.1f %8.1f %6.2f\n", kernel, m, n, k, sizes.used_by,
               1e-9 * flops / median(ours), 1e-9 * flops / median(library), median(ratios));
 }
 

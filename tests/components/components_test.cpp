@@ -233,9 +233,8 @@ TEST_CASE("components: each library is used by one component", "[components]") {
     for (const auto& [from, path, is_quoted] : includes_of(file))
       for (const auto& [prefix, users] : libraries)
         if (!is_quoted && path.starts_with(prefix) &&
-            std::none_of(users.begin(), users.end(), [&file = file](const std::string& user) {
-              return file.starts_with(user);
-            }))
+            std::none_of(users.begin(), users.end(),
+                         [&](const std::string& user) { return file.starts_with(user); }))
           strays.push_back(file + " includes " + path);
   CHECK(strays == Lines{});
 }

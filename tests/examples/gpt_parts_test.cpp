@@ -210,7 +210,7 @@ TEST_CASE("configuration of gpt: settings that contradict each other are an erro
   for (const auto& [name, setting] : {std::pair("rms-norm", &Configuration::rms_norm),
                                       {"rotary", &Configuration::rotary},
                                       {"squared-relu", &Configuration::squared_relu}})
-    CHECK(error([setting = setting](Configuration& it) { it.modern = it.*setting = true; }) ==
+    CHECK(error([flag = setting](Configuration& it) { it.modern = it.*flag = true; }) ==
           str_cat(name, ": expected false, because modern is set, got true"));
   CHECK(error([](Configuration& it) {
           it.rotary = true;

@@ -109,7 +109,7 @@ TEST_CASE("hdf5 filters: each stands once, and others are refused by name", "[tr
                                  {6, "scale-offset (filter 6)"},
                                  {32001, "Blosc (filter 32001)"},
                                  {4000, "filter 4000"}})
-    CHECK_THAT(message_of<StructureError>([id = id] { filters_of({id}); }),
+    CHECK_THAT(message_of<StructureError>([filter = id] { filters_of({filter}); }),
                Catch::EndsWith(str_cat("got ", name, " at position 0")));
   CHECK(filters_of({}).empty());
 }
