@@ -15,10 +15,6 @@
 namespace weft {
 
 template <class T>
-Var<T>::Var(Tensor<T> value) requires std::floating_point<T>
-    : Var(Tape<T>::of_thread().constant(std::move(value))) {}
-
-template <class T>
 NodeId Var<T>::node() const {
   if (node_ != no_node && pass_number_ != tape_->number_)
     throw Error(

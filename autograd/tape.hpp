@@ -45,7 +45,9 @@ class WEFT_API Var {
   // templates, write Var(X).
   //   const Tensor<float> y = model(X).value();  // X [2, 3]
   //   const float average = mean(Var(X)).item();
-  Var(Tensor<T> value) requires std::floating_point<T>;
+  template <class U = T>
+  requires std::floating_point<U> Var(Tensor<T> value)
+      : Var(Tape<U>::of_thread().constant(std::move(value))) {}
 
   const Tensor<T>& value() const& { return value_; }     // the elements, of shape()
   Tensor<T> value() && { return std::move(value_); }     // the elements, of shape()

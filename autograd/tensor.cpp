@@ -43,9 +43,24 @@ void set_zeros(std::byte* begin, std::size_t bytes) {
 
 template <class T>
 void widen(Index n, const std::uint16_t* from, T* to) {
-  parallel_for(n, grain_of(4), [=](Index begin, Index end) {
-    widen_bfloat16(end - begin, from + begin, to + begin);
-  });
+  if constexpr (std::floating_point<T>)
+    parallel_for(n, grain_of(4), [=](Index begin, Index end) {
+      widen_bfloat16(end - begin, from + begin, to + begin);
+    });
+}
+
+template <class T>
+void round(Index n, const T* from, std::uint16_t* to) {
+  if constexpr (std::floating_point<T>)
+    parallel_for(n, grain_of(4), [=](Index begin, Index end) {
+      round_to_bfloat16(end - begin, from + begin, to + begin);
+    });
+}
+
+template <class T>
+void check_can_be_bf16(const char* context) {
+  if (!std::floating_point<T>)
+    weft::fail<ValueError>(context, "a tensor of float or double", "another type");
 }
 
 }  // namespace
@@ -91,15 +106,16 @@ void Tensor<T>::prepare_write() {
   if (!is_bf16_ && !buffer_.shared()) return buffer_.outdate();
   Buffer own(static_cast<std::size_t>(size()) * sizeof(T), buffer_.pool());
   auto* const to = static_cast<T*>(own.data());
-  if constexpr (std::floating_point<T>)
-    if (is_bf16_) widen(size(), bf16(), to);
-  if (!is_bf16_) std::copy_n(static_cast<const T*>(buffer_.data()), size(), to);
+  if (is_bf16_)
+    widen(size(), bf16(), to);
+  else
+    std::copy_n(static_cast<const T*>(buffer_.data()), size(), to);
   buffer_ = std::move(own);
   is_bf16_ = false;
 }
 
 template <class T>
-const T* Tensor<T>::widened() const requires std::floating_point<T> {
+const T* Tensor<T>::widened() const {
   const Buffer elements =
       buffer_.derived(static_cast<std::size_t>(size()) * sizeof(T),
                       [&](void* to) { widen(size(), bf16(), static_cast<T*>(to)); });
@@ -108,7 +124,8 @@ const T* Tensor<T>::widened() const requires std::floating_point<T> {
 
 template <class T>
 Tensor<T> Tensor<T>::of_bf16(Shape shape, const std::function<void(std::span<std::uint16_t>)>& fill,
-                             Pool* pool) requires std::floating_point<T> {
+                             Pool* pool) {
+  check_can_be_bf16<T>("of_bf16");
   Tensor tensor = allocated(shape, sizeof(std::uint16_t), pool);
   tensor.is_bf16_ = true;
   fill({static_cast<std::uint16_t*>(tensor.buffer_.data()),
@@ -117,18 +134,15 @@ Tensor<T> Tensor<T>::of_bf16(Shape shape, const std::function<void(std::span<std
 }
 
 template <class T>
-Tensor<T> Tensor<T>::rounded_to_bf16() const requires std::floating_point<T> {
+Tensor<T> Tensor<T>::rounded_to_bf16() const {
+  check_can_be_bf16<T>("rounded_to_bf16");
   if (is_bf16_ || empty()) return *this;
   Tensor rounded;
   rounded.shape_ = shape_;
   rounded.is_bf16_ = true;
   const std::size_t bytes = static_cast<std::size_t>(size()) * sizeof(std::uint16_t);
-  rounded.buffer_ = buffer_.derived(bytes, [&](void* to) {
-    auto* const numbers = static_cast<std::uint16_t*>(to);
-    parallel_for(size(), grain_of(4), [&, from = data()](Index begin, Index end) {
-      round_to_bfloat16(end - begin, from + begin, numbers + begin);
-    });
-  });
+  rounded.buffer_ = buffer_.derived(
+      bytes, [&](void* to) { round(size(), data(), static_cast<std::uint16_t*>(to)); });
   return rounded;
 }
 

@@ -112,13 +112,13 @@ class WEFT_API Tensor {
   // stay in 16 bits until they are written to. `linear` and `embedding` read them as they are. For
   // all other readers, the first call of `data` computes the elements as type T and keeps them,
   // too. The memory comes from `pool` unless it is null. Throws ShapeError if it cannot be
-  // allocated.
+  // allocated, and ValueError unless T is float or double.
   static Tensor of_bf16(Shape shape, const std::function<void(std::span<std::uint16_t>)>& fill,
-                        Pool* pool = nullptr) requires std::floating_point<T>;
+                        Pool* pool = nullptr);
   // Returns a tensor with the elements rounded to bf16 as by Precision::bf16, in 16 bits each, see
   // `of_bf16`. They are computed, in parallel, by the first call and by the first call after a
-  // write, and kept with the elements.
-  Tensor rounded_to_bf16() const requires std::floating_point<T>;
+  // write, and kept with the elements. Throws ValueError unless T is float or double.
+  Tensor rounded_to_bf16() const;
   // Returns the elements in 16 bits each, or null unless the tensor comes from `of_bf16` or
   // `rounded_to_bf16`.
   const std::uint16_t* bf16() const {
@@ -134,7 +134,7 @@ class WEFT_API Tensor {
   // derived data as out of date.
   void prepare_write();
   // Returns bf16 numbers as type T, kept with them.
-  const T* widened() const requires std::floating_point<T>;
+  const T* widened() const;
   Index offset(std::initializer_list<Index> indices) const;
 
   Shape shape_;

@@ -113,8 +113,8 @@ BatchLosses<T> batch_losses(DataSource<B>& source, LossFunction<T, B> loss) {
         mean.weight = loss_weight(mean.weight, tape, labels);
         return mean;
       };
-      if constexpr (has_parts<B>)
-        if (parts > 1) {
+      if (parts > 1)
+        if constexpr (has_parts<B>) {
           const Index count = num_examples(*batch);
           return weighted_loss(part_of(*batch, part * count / parts, (part + 1) * count / parts));
         }

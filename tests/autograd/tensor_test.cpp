@@ -309,6 +309,11 @@ TEST_CASE("tensor: numbers rounded to bf16 are kept until the elements are writt
   const Tensor<float> exact = x.rounded_to_bf16();
   CHECK(exact.rounded_to_bf16().bf16() == exact.bf16());
   CHECK(Tensor<float>().rounded_to_bf16().shape() == Shape{0});
+
+  CHECK_THROWS_WITH(Tokens({2}).rounded_to_bf16(),
+                    "rounded_to_bf16: expected a tensor of float or double, got another type");
+  CHECK_THROWS_WITH(Tokens::of_bf16({2}, [](auto) {}),
+                    "of_bf16: expected a tensor of float or double, got another type");
 }
 
 TEST_CASE("tensor: bf16 numbers stay in 16 bits until they are written", "[autograd][bf16]") {

@@ -42,7 +42,7 @@ std::uint64_t fingerprint_of(const std::vector<SequencePair>& pairs, const Batch
   return fingerprint.value();
 }
 
-constexpr TokenId ignored = CrossEntropyOptions{}.ignore_index;
+const TokenId ignored = CrossEntropyOptions{}.ignore_index;
 
 // Returns the labels from row `first` of a batch on, without the columns from `width` on, which
 // must be padding.

@@ -8,7 +8,7 @@ using namespace weft;
 
 namespace {
 
-constexpr TokenId ignored = CrossEntropyOptions{}.ignore_index;
+const TokenId ignored = CrossEntropyOptions{}.ignore_index;
 
 std::vector<TokenId> values(const Tokens& tokens) { return {tokens.begin(), tokens.end()}; }
 
