@@ -20,7 +20,7 @@ TEMPLATE_TEST_CASE("processes: masked labels give the mean over those that count
   for (const Index batch_size : {1, 2, 4})
     for (const Index parts : {4, 5})
       for (const Index accumulation : {1, 4}) {
-        // The forms alternate; tests/train/label_weights_test.cpp tries all combinations.
+        // The forms alternate; tests/train/label_weights_test.cpp combines them with all others.
         const Form form = forms[combinations % forms.size()];
         const TokenId ignored = parts == 4 ? -100 : -1;
         INFO("batches of " << batch_size << ", " << parts << " parts, accumulation " << accumulation
