@@ -41,7 +41,7 @@ CHOSEN = [
     r"(?:a|b)+", r"(a)(b)?", r"(?<name>a)\k<name>", r"(a)\1", r"(?<a>x)(y)", r"\k<1>", r"(?'q'a)", r"(?P<n>a)", r"(?>a+)b", r"(?>a|ab)c", r"(?i)[a-c]+",
     r"(?i:A)b", r"a(?i)b", r"(?i)ss", r"(?i)ß", r"(?i)ſ", r"(?i)ﬁ", r"(?i)K", r"(?i)\u0130", r"(?i)[^a]", r"(?i)σ", r"(?i)[[:upper:]]", r"(?i)'S|'LL",
     r"(?=a)", r"(?!a)", r"(?<=a)b", r"(?<!a)b", r"(?<=a|bc)\w", r"(?<=a+)b", r"(?<=\s)\w+", r"(?<!\w)\w", r"a(?=b)", r"a(?!b)", r"(?~ab)", r"(?(1)a|b)", r"(a)?(?(1)b|c)",
-    r"(?#comment)a", r"(?a)", r"(?W)\w+", r"(?S)\s", r"(?D)\d", r"(?P)[[:alpha:]]+", r"(?y{g})\X", r"(?y{w})\X", r"\Ka", r"a\Kb", r"(?=a\K)", r"(?C)",
+    r"(?#comment)a", r"(?a)", r"(?W)\w+", r"(?S)\s", r"(?D)\d", r"(?P)[[:alpha:]]+", r"(?y{g})\X", r"(?y{w})\X", r"\Ka", r"a\Kb", r"(?=a\K)",
     r"(a|b|\g<1>c)", r"(?<x>\(\g<x>*\))", r"\g<0>?a", r"(*FAIL)|a", r"(?{x})a", r"(?i)(?<=ß)a", r"a|", r"|a", r"(|a)", r"(a", r"a)", r"[a", r"*", r"+a", r"?", r"\\", "\\",
     # escapes
     r"\t", r"\v", r"\f", r"\e", r"\a", r"\0", r"\012", r"\x0A", r"\xE9", r"\x{e9}", r"\cA", r"\C-a", r"\M-a", r"\o{101}", r"\q", r"\_", r"\-", r"\/", r"\ ", r"\é", r"\Qa.b\E", r"\U0041",
