@@ -18,7 +18,7 @@ using Inputs = std::vector<Var<T>>;
 template <class T>
 using Operation = std::function<Var<T>(const Inputs<T>& x)>;
 
-const Index ignore_index = CrossEntropyOptions{}.ignore_index;
+const TokenId ignore_index = CrossEntropyOptions{}.ignore_index;
 
 // The same integers and masks as in the script.
 Tensor<TokenId> tokens() { return Tensor<TokenId>({2, 3}, {2, 0, 2, 4, 1, 2}); }
