@@ -273,10 +273,11 @@ bool is_archive(const fs::path& path) {
 
 template <class T>
 KerasModelState<T> new_state(KerasStorage storage, const fs::path& path) {
-  const std::string& config = storage.is_archive
-                                  ? required_member(storage.texts, "config.json", path)
-                                  : storage.texts.at("model_config");
-  KerasLayer<T> root = make_keras_layer<T>(parse_json(config, path), version_of(storage, path));
+  const nlohmann::json config =
+      parse_json(storage.is_archive ? required_member(storage.texts, "config.json", path)
+                                    : storage.texts.at("model_config"),
+                 path);
+  KerasLayer<T> root = make_keras_layer<T>(config, version_of(storage, path));
   if (!is_model(root.class_name))
     fail<ValueError>("configuration", "a Sequential or functional model", root.class_name);
   return {std::move(root), std::move(storage)};

@@ -274,9 +274,9 @@ const Sequence* places_in(const Value& value) {
   return list && (*list)->has_places() ? list->get() : nullptr;
 }
 
-const std::string& text_in(Run& run, const Value& value, const std::string& what) {
+const std::string& text_in(Run& run, const Value& value, std::string_view what) {
   const auto* text = value.as<Text>();
-  if (!text) fail_rendering("a string for " + what, type_name(value));
+  if (!text) fail_rendering(str_cat("a string for ", what), type_name(value));
   return run.read(*text);
 }
 

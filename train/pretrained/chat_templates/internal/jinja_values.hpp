@@ -134,7 +134,7 @@ std::optional<double> number_of(const Value& value);
 // Returns the value as a sequence that can be indexed, or null.
 const Sequence* places_in(const Value& value);
 // Returns the contents of a string. Throws ValueError for other types, including Markup.
-const std::string& text_in(Run& run, const Value& value, const std::string& what);
+const std::string& text_in(Run& run, const Value& value, std::string_view what);
 
 // Return str(value) and repr(value).
 std::string str(Run& run, const Value& value);
