@@ -20,7 +20,7 @@ int main() {
       .learned_positions = true,
       .transformer = {.num_blocks = 2, .num_hiddens = 32, .ffn_num_hiddens = 64, .num_heads = 2}};
   EncoderClassifier model(options, random);
-  AdamW optimizer(model, {.lr = 3e-3});
+  AdamW optimizer(model, {.lr = 2e-3});
   Tape tape({.training = true});
   for (int epoch = 1; epoch <= 10; ++epoch) {
     double sum = 0.0;
