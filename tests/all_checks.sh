@@ -61,26 +61,23 @@ last_result() { # NAME COMMAND
 
 # Prints a digest of the files that a check depends on: all files if the check reads them all,
 # otherwise the library, the programs, the check's own files, the tests if it runs them, and the files
-# of packages if it makes them. Only checks that build everything depend on the programs of one file.
+# of packages if it makes them. Only checks that run all tests or make packages use the programs that
+# consist of one file.
 digest_of() { # NAME COMMAND
-  local -a files=(. ":!*.md" ":!.github" ":!.ci" ":!tests" ":!cmake/package*" ":!cmake/conan")
+  local -a files=(. ":!*.md" ":!.github" ":!.ci" ":!tests" ":!cmake/package*" ":!cmake/conan"
+    ":(exclude,glob)examples/*.cpp")
   local -a own=("tests/$1" "tests/$1.*" "tests/${2%% *}" tests/golden tests/sanitizers.sh
     tests/bare_systems.sh)
   case $1 in
-    coverage | portable | address | thread | mutation | platforms) ;;
-    consumers | conan | packages | reproducible) ;;
-    *) files+=(":(exclude,glob)examples/*.cpp") ;;
-  esac
-  case $1 in
     tests | docs* | lint) files=(. ":!tests/checks.txt") ;;
     coverage | portable | address | thread | mutation | platforms)
-      own+=("tests/*.[ch]pp" tests/CMakeLists.txt)
+      own+=("tests/*.[ch]pp" tests/CMakeLists.txt ":(glob)examples/*.cpp")
       ;;
     random-calls) own+=("tests/*random*" "tests/*.hpp" tests/CMakeLists.txt) ;;
     instructions) own+=(tests/benchmarks) ;;
     drift) own+=(tests/CMakeLists.txt) ;;
     oss-fuzz) own+=(tests/fuzz tests/CMakeLists.txt) ;;
-    packages | reproducible) own+=(cmake) ;;
+    packages | reproducible) own+=(cmake ":(glob)examples/*.cpp") ;;
     conan) own+=(cmake/conan) ;;
   esac
   {
